@@ -6,6 +6,7 @@
 //! `#[state(with = module)]` has a field saved and loaded by `module::save(&field, &mut Saver)` and
 //! `module::load(&mut field, &mut Loader)`.
 
+mod counters;
 mod polled;
 mod register_bank;
 mod registers;
@@ -37,6 +38,13 @@ pub fn derive_fresh(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn derive_polled(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     polled::polled_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Derives `counters`: a device's totals for the results, named like the fields, without those of `#[counter(skip)]`.
+#[proc_macro_derive(Counters, attributes(counter))]
+pub fn derive_counters(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    counters::counters_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Derives `RegisterBank`, with the port of `#[port(EXPRESSION)]`: see `devices/src/registers/table.rs`.

@@ -139,44 +139,34 @@ impl ExternalModel {
         }
         given.pins = self.pins.iter().map(|(name, meaning)| reader.gpio(name, 0, meaning)).collect();
         let Make::Device(_, make) = &self.make else { return None };
-        if reader.is_documenting() {
-            return None;
-        }
-        make(given).map_err(|what| reader.fault_at("compatible", FaultKind::Incomplete { what })).ok()
+        made(reader, |_| make(given))
     }
 
     /// The SPI chip of a node; a chip that does nothing, with a fault, if it can't be made.
     pub fn spi_chip(&self, reader: &mut NodeReader) -> Box<dyn SpiTarget> {
         let given = self.read(reader);
-        let Make::SpiChip(max_hz, make) = &self.make else { return Box::new(self.stand_in(0, reader)) };
-        if reader.is_documenting() {
-            return Box::new(self.stand_in(*max_hz, reader));
-        }
-        make(given, reader).unwrap_or_else(|what| {
-            reader.fault_at("compatible", FaultKind::Incomplete { what });
-            Box::new(self.stand_in(*max_hz, reader))
-        })
+        let (max_hz, chip) = match &self.make {
+            Make::SpiChip(max_hz, make) => (*max_hz, made(reader, |reader| make(given, reader))),
+            _ => (0, None),
+        };
+        chip.unwrap_or_else(|| Box::new(OnWire::from_node(self.stand_in(), max_hz, reader)))
     }
 
     /// The I2C chip of a node; a chip that does nothing, with a fault, if it can't be made.
     pub fn i2c_chip(&self, reader: &mut NodeReader) -> Box<dyn I2cTarget> {
         let given = self.read(reader);
-        let has_interrupt = !self.interrupts.is_empty();
-        if has_interrupt {
+        if !self.interrupts.is_empty() {
             reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
         }
-        let Make::I2cChip(make) = &self.make else { return Box::new(StandIn { has_interrupt }) };
-        if reader.is_documenting() {
-            return Box::new(StandIn { has_interrupt });
-        }
-        make(given).unwrap_or_else(|what| {
-            reader.fault_at("compatible", FaultKind::Incomplete { what });
-            Box::new(StandIn { has_interrupt })
-        })
+        let chip = match &self.make {
+            Make::I2cChip(make) => made(reader, |_| make(given)),
+            _ => None,
+        };
+        chip.unwrap_or_else(|| Box::new(self.stand_in()))
     }
 
-    fn stand_in(&self, max_hz: u32, reader: &mut NodeReader) -> OnWire<StandIn> {
-        OnWire::from_node(StandIn { has_interrupt: !self.interrupts.is_empty() }, max_hz, reader)
+    fn stand_in(&self) -> StandIn {
+        StandIn { has_interrupt: !self.interrupts.is_empty() }
     }
 
     /// The rate of a clock that its node names. A device is notified of changes (`Device::clocks_changed`); a chip is
@@ -203,6 +193,14 @@ impl ExternalModel {
             is_console: reader.is_stdout(),
         }
     }
+}
+
+/// Makes a device or chip, unless its properties are only listed; `None`, with a fault, if it can't be made.
+fn made<T>(reader: &mut NodeReader, make: impl FnOnce(&mut NodeReader) -> Result<T, String>) -> Option<T> {
+    if reader.is_documenting() {
+        return None;
+    }
+    make(reader).map_err(|what| reader.fault_at("compatible", FaultKind::Incomplete { what })).ok()
 }
 
 /// Stands in for a chip that could not be made.

@@ -105,6 +105,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// A model without anything of its own.
+    const fn new(group: Group, compatibles: &'static [&'static str], kind: Kind) -> Model {
+        Model { group, compatibles, kind, banks: 0, activities: &[], registers: &[], other: None }
+    }
+
     /// A device.
     pub const fn device(
         group: Group,
@@ -112,15 +117,7 @@ impl Model {
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model {
-            group,
-            compatibles,
-            kind: Kind::Device(ranges, from_node),
-            banks: 0,
-            activities: &[],
-            registers: &[],
-            other: None,
-        }
+        Model::new(group, compatibles, Kind::Device(ranges, from_node))
     }
 
     /// The same model, which records these activities.
@@ -167,15 +164,7 @@ impl Model {
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model {
-            group: Group::System,
-            compatibles,
-            kind: Kind::Port(ranges, from_node),
-            banks: 1,
-            activities: &[],
-            registers: &[],
-            other: None,
-        }
+        Model::new(Group::System, compatibles, Kind::Port(ranges, from_node)).with_banks(1)
     }
 
     /// A chip on an SPI wire.
@@ -183,15 +172,7 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn SpiTarget>,
     ) -> Model {
-        Model {
-            group: Group::SpiChip,
-            compatibles,
-            kind: Kind::SpiChip(from_node),
-            banks: 0,
-            activities: &[],
-            registers: &[],
-            other: None,
-        }
+        Model::new(Group::SpiChip, compatibles, Kind::SpiChip(from_node))
     }
 
     /// A chip on an I2C bus.
@@ -199,14 +180,6 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn I2cTarget>,
     ) -> Model {
-        Model {
-            group: Group::I2cChip,
-            compatibles,
-            kind: Kind::I2cChip(from_node),
-            banks: 0,
-            activities: &[],
-            registers: &[],
-            other: None,
-        }
+        Model::new(Group::I2cChip, compatibles, Kind::I2cChip(from_node))
     }
 }

@@ -6,6 +6,7 @@ pub use crate::registers::{
     Map, Port, Refused, RegisterBank, Registers, Table, by_table, field, flag, joined, registers,
 };
 pub use crate::support::clock_gate::ClockGate;
+pub use cyclescope_derive::Counters;
 pub use engine::activity::Detail;
 pub use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 pub use engine::dt::reader::NodeReader;

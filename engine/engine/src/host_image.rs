@@ -25,6 +25,8 @@ use crate::dt::reader::NodeReader;
 const PROPERTY: &str = "cyclescope,image";
 /// Meaning of the property.
 pub const MEANING: &str = "a file of the host that has what the chip stores: a path, or empty for none";
+/// A note on an image that is not locked.
+pub const NOT_LOCKED: &str = "the image's file system has no locks: another run may write it as well";
 /// How often another run may replace the file while this one takes it.
 const MOST_TRIES: usize = 100;
 /// How many links the system itself follows.

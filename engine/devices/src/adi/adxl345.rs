@@ -12,10 +12,7 @@
 mod tests;
 
 use crate::prelude::*;
-use crate::registers::unmodelled;
-use crate::support::sampler::Sampler;
-use engine::wire::bytes::{ByteTarget, OnWire};
-use engine::wire::notes::Notes;
+use crate::support::register_chip::{ChipTable, Common, Outputs, RegisterChip};
 use engine::wire::spi::SpiTarget;
 
 registers! {
@@ -52,112 +49,62 @@ registers! {
     }
 }
 
-/// Bits of the first byte of a frame.
-const READ: u8 = 1 << 7;
-const SEVERAL: u8 = 1 << 6;
 /// The greatest data rate, of BW_RATE.RATE 15; each value below it halves the rate (table 7).
 const MOST_HZ: Hz = Hz::new(3200).expect("a rate");
 
 /// For the list of models.
 pub const MODEL: Model = Model::spi_chip(&["adi,adxl345"], from_node);
 
-/// The chip.
+/// The chip's own state.
 #[derive(State)]
 struct Adxl345 {
     /// From standby to measurement, without the period of the first sample.
     #[state(skip)]
     turn_on: Ps,
-    #[state(skip)]
-    acceleration_mg: [u32; 3],
-    registers: Registers,
-    /// The first byte of the frame, and the register for the next byte.
-    command: u8,
-    address: u32,
-    sampler: Sampler,
-    /// INT_SOURCE's DATA_READY and OVERRUN.
-    source: u32,
 }
 
 /// A chip as its node describes it.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
     let turn_on = reader.timing_ps("cyclescope,turn-on-us", "from standby to measurement, without a sample's period");
-    let meaning = "the acceleration along X, Y and Z in thousandths of g";
-    let acceleration_mg = reader.cells("cyclescope,acceleration-mg", |_| true, meaning).unwrap_or_default();
-    let (registers, sampler) = (Registers::new(&MAP), Sampler::default());
-    let chip = Adxl345 { turn_on, acceleration_mg, registers, command: 0, address: 0, sampler, source: 0 };
-    Box::new(OnWire::from_node(chip, 5_000_000, reader))
+    RegisterChip::accelerometer(Adxl345 { turn_on }, Ps::ZERO, reader).on_wire(5_000_000, reader)
 }
 
-impl Adxl345 {
-    fn write(&mut self, value: u8, now: Ps, notes: &mut Notes<String>) {
-        let Ok((row, old, new)) = self.registers.write(self.address, value.into()) else { return };
-        unmodelled(row, old, new).into_iter().for_each(|note| notes.add(note));
-        if matches!(row.offset, BW_RATE | POWER_CTL) && old != new {
-            self.restart(now);
+impl ChipTable for Adxl345 {
+    const MAP: &'static Map = &MAP;
+    const ADDRESS: u8 = 0x3f;
+    const OUTPUTS: Outputs = Outputs { first: DATAX0, axes: None };
+    const FLAGS: [u32; 2] = [INT_ENABLE_DATA_READY, INT_ENABLE_OVERRUN];
+
+    fn shown(&self, register: u32, held: u32, chip: &Common) -> u32 {
+        if register == INT_SOURCE { held | chip.flags::<Adxl345>() } else { held }
+    }
+
+    fn wrote(&mut self, register: u32, has_changed: bool, Common { registers, sampler, .. }: &mut Common, now: Ps) {
+        if !has_changed || !matches!(register, BW_RATE | POWER_CTL) {
+            return;
+        }
+        let every = 1 << (15 - registers.field(BW_RATE, BW_RATE_RATE));
+        match registers.has(POWER_CTL, POWER_CTL_MEASURE) {
+            true => sampler.go_on_divided(MOST_HZ, every, now, self.turn_on),
+            false => sampler.stop(),
         }
     }
 
-    fn restart(&mut self, now: Ps) {
-        let every = 1 << (15 - self.registers.field(BW_RATE, BW_RATE_RATE));
-        let period = MOST_HZ.ps_at_floor(Cycles(every));
-        let wait = if self.sampler.rate().is_some() { period } else { self.turn_on + period };
-        match self.registers.has(POWER_CTL, POWER_CTL_MEASURE) {
-            true => self.sampler.start_divided(MOST_HZ, every, now + wait),
-            false => self.sampler.stop(),
-        }
-    }
-
-    /// An axis' output: 256 for 1 g, in 10 bits, or fewer in greater ranges; with FULL_RES more bits instead.
-    fn output(&self, axis: usize) -> i16 {
-        let range = self.registers.field(DATA_FORMAT, DATA_FORMAT_RANGE);
+    /// 256 for 1 g, in 10 bits, or fewer in greater ranges; with FULL_RES more bits instead.
+    fn output(&self, mg: i32, registers: &Registers) -> i16 {
+        let range = registers.field(DATA_FORMAT, DATA_FORMAT_RANGE);
         let (bits, scale) =
-            if self.registers.has(DATA_FORMAT, DATA_FORMAT_FULL_RES) { (10 + range, 0) } else { (10, range) };
+            if registers.has(DATA_FORMAT, DATA_FORMAT_FULL_RES) { (10 + range, 0) } else { (10, range) };
         let most = (1 << (bits - 1)) - 1;
-        let value = ((self.acceleration_mg[axis] as i32 * 256 / 1000) >> scale).clamp(-most - 1, most);
-        (if self.registers.has(DATA_FORMAT, DATA_FORMAT_JUSTIFY) { value << (16 - bits) } else { value }) as i16
+        let value = ((mg * 256 / 1000) >> scale).clamp(-most - 1, most);
+        (if registers.has(DATA_FORMAT, DATA_FORMAT_JUSTIFY) { value << (16 - bits) } else { value }) as i16
     }
 
-    fn shown(&self) -> u8 {
-        let place = self.address.wrapping_sub(DATAX0) as usize;
-        match self.address {
-            INT_SOURCE => (self.source | self.registers.held(INT_SOURCE)) as u8,
-            DATAX0..=DATAZ1 if self.sampler.has_any() => self.output(place / 2).to_le_bytes()[place % 2],
-            address => self.registers.held(address) as u8,
-        }
-    }
-}
-
-impl ByteTarget for Adxl345 {
-    fn byte(&mut self, index: u64, input: u8, now: Ps, notes: &mut Notes<String>) -> u8 {
-        if index == 0 {
-            (self.command, self.address) = (input, u32::from(input & !(READ | SEVERAL)));
-        } else {
-            if self.command & READ == 0 {
-                self.write(input, now, notes);
-            } else if (DATAX0..=DATAZ1).contains(&self.address) {
-                self.source = 0;
-            }
-            self.address = (self.address + u32::from(self.command & SEVERAL != 0)) & 0x3f;
-        }
-        if self.command & READ != 0 { self.shown() } else { 0xff }
+    fn enabled(registers: &Registers) -> u32 {
+        registers[INT_ENABLE]
     }
 
-    fn advance(&mut self, now: Ps) {
-        let samples = self.sampler.take(now);
-        if samples > 1 || samples == 1 && self.source != 0 {
-            self.source |= INT_ENABLE_OVERRUN;
-        }
-        if samples > 0 {
-            self.source |= INT_ENABLE_DATA_READY;
-        }
-    }
-
-    fn wakes_at(&self) -> Option<Ps> {
-        self.sampler.next_at().filter(|_| self.registers[INT_ENABLE] & !self.source != 0)
-    }
-
-    fn interrupt(&self) -> Option<bool> {
-        let raised = self.source & self.registers[INT_ENABLE] & !self.registers[INT_MAP] != 0;
-        Some(raised != self.registers.has(DATA_FORMAT, DATA_FORMAT_INT_INVERT))
+    fn level(registers: &Registers, raised: u32) -> bool {
+        (raised & !registers[INT_MAP] != 0) != registers.has(DATA_FORMAT, DATA_FORMAT_INT_INVERT)
     }
 }

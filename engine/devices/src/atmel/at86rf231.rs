@@ -35,7 +35,6 @@ mod buffer;
 mod csma;
 mod fcs;
 mod limits;
-mod notes;
 mod parameters;
 mod part;
 mod radio;
@@ -49,17 +48,16 @@ mod wire;
 
 use aack::Acknowledgement;
 use access::Access;
-use air::{Others, Peer};
+use air::{Others, Peer, TURNAROUND};
 use buffer::FrameBuffer;
-use csma::{BackOffs, Transaction};
+use csma::{BackOffs, Trac, Transaction};
 use limits::Checker;
-use notes::Note;
 use parameters::{Parameters, Times};
 pub use part::Part;
 use radio::Measured;
 use receiving::Reception;
-use registers::Registers;
-use states::{State, Transition};
+use registers::*;
+use states::{Command, State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
@@ -78,7 +76,7 @@ fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
     let is_230 = |compatible: &&str| *compatible == MODEL.compatibles[0];
     let known = reader.node.compatibles().into_iter().find(|compatible| MODEL.compatibles.contains(compatible));
     let part = if known.as_ref().is_some_and(is_230) { Part::At86rf230 } else { Part::At86rf231 };
-    Box::new(Transceiver::from_node(reader, part))
+    Box::new(Transceiver::new(part, parameters::from_node(reader)))
 }
 
 /// Size of the frame buffer.
@@ -95,10 +93,8 @@ const HEADER_BYTES: u64 = 5;
 const PHR_BYTES: u64 = 1;
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, state::State)]
+#[derive(Clone, Copy, Debug, Default, state::State, Counters)]
 struct Totals {
-    spi_clocks: u64,
-    bytes: u64,
     register_reads: u64,
     register_writes: u64,
     frame_buffer_reads: u64,
@@ -106,31 +102,35 @@ struct Totals {
     frame_buffer_length_reads: u64,
     frame_buffer_writes: u64,
     sram_accesses: u64,
-    underruns: u64,
-    /// Frames that the peer began.
-    frames_on_air: u64,
     frames_received: u64,
     frames_missed: u64,
     /// Frames that RX_AACK did not indicate.
     frames_filtered: u64,
     acknowledgements_sent: u64,
-    bytes_received: u64,
     frames_sent: u64,
     /// Those of them with a wrong FCS, or without one.
     frames_sent_invalid: u64,
-    bytes_sent: u64,
-    /// Sent frames whose header requests an acknowledgement.
-    asked: u64,
+    frames_repeated: u64,
+    frames_unacknowledged: u64,
     /// Assessments that found the channel busy.
     channel_busy: u64,
     /// Transactions that failed for that reason.
-    channel_failures: u64,
-    unacknowledged: u64,
-    frames_repeated: u64,
+    channel_access_failures: u64,
+    bytes_received: u64,
+    bytes_sent: u64,
+    underruns: u64,
+    bytes: u64,
+    spi_clocks: u64,
+    /// Frames that the peer began.
+    #[counter(skip)]
+    frames_on_air: u64,
+    /// Sent frames whose header requests an acknowledgement.
+    #[counter(skip)]
+    asked: u64,
 }
 
 /// The chip.
-#[derive(Clone, Debug, state::State)]
+#[derive(Clone, Debug, Default, state::State)]
 pub struct Transceiver {
     #[state(skip)]
     part: Part,
@@ -140,7 +140,7 @@ pub struct Transceiver {
     peer: Peer,
     #[state(skip)]
     others: Others,
-    notes: Notes<Note>,
+    notes: Notes<String>,
     totals: Totals,
     /// The time up to which all events have been carried out.
     now: Ps,
@@ -153,7 +153,6 @@ pub struct Transceiver {
     /// The edges of the next burst.
     edges: Option<Edges>,
 
-    powered: bool,
     in_reset: bool,
     /// True if TRX_OFF is entered from a reset.
     resetting: bool,
@@ -171,7 +170,7 @@ pub struct Transceiver {
     /// The time at which the PLL has locked.
     locked_at: Ps,
     /// Interrupts that have not reached the pin: the time, and the bits.
-    pending: Vec<(Ps, u8)>,
+    pending: Vec<(Ps, u32)>,
     measurement: Option<(Ps, Measured)>,
     cca_done: bool,
     cca_clear: bool,
@@ -190,60 +189,13 @@ pub struct Transceiver {
 }
 
 impl Transceiver {
-    /// A chip as its node describes it; its supply comes on at time 0.
-    pub fn from_node(reader: &mut NodeReader, part: Part) -> Transceiver {
-        Transceiver::new(part, parameters::from_node(reader))
-    }
-
+    /// A chip; its supply comes on at time 0.
     fn new(part: Part, parameters: Parameters) -> Transceiver {
         let Parameters { times, limits, peer, others } = parameters;
-        let registers = Registers::new(part);
-        let mut chip = Transceiver {
-            part,
-            times,
-            peer,
-            others,
-            notes: Notes::default(),
-            totals: Totals::default(),
-            now: Ps::ZERO,
-            version: 0,
-            line: Line::default(),
-            access: Access::Command,
-            checker: Checker::new(limits),
-            edges: None,
-            powered: false,
-            in_reset: false,
-            resetting: false,
-            sleep_pin: false,
-            sleep_pin_rose_at: Ps::ZERO,
-            back_offs: BackOffs::new(&registers),
-            registers,
-            buffer: FrameBuffer::new(),
-            protected: false,
-            state: State::PowerOn,
-            transition: None,
-            stored: None,
-            locked_at: Ps::ZERO,
-            pending: Vec::new(),
-            measurement: None,
-            cca_done: false,
-            cca_clear: false,
-            transmission: None,
-            transaction: None,
-            last_sent: Vec::new(),
-            reception: None,
-            acknowledgement: None,
-            air_until: Ps::ZERO,
-            next_frame_at: None,
-            scope: Scope::default(),
-        };
+        let checker = Checker::new(limits);
+        let mut chip = Transceiver { part, times, peer, others, checker, ..Transceiver::default() };
         chip.power_up();
         chip
-    }
-
-    /// The PSDU of the last frame that was sent.
-    pub fn last_sent(&self) -> &[u8] {
-        &self.last_sent
     }
 
     /// An access to the chip at `now`.
@@ -294,20 +246,14 @@ impl SpiTarget for Transceiver {
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
         self.touch(now);
         match pin {
-            ControlPin::PowerOff if level == self.powered => {
-                if level {
-                    self.power_down()
-                } else {
-                    self.power_up()
-                }
-            }
+            ControlPin::PowerOff if level && self.checker.powered => self.power_down(),
+            ControlPin::PowerOff if !level && !self.checker.powered => self.power_up(),
             ControlPin::Reset if level == self.in_reset => {
                 self.in_reset = !level;
-                if self.powered && self.in_reset {
-                    self.resetting = true;
-                    self.hold_reset();
-                } else if self.powered {
-                    self.release_reset();
+                match level {
+                    _ if !self.checker.powered => {}
+                    false => self.hold_reset(),
+                    true => self.release_reset(),
                 }
             }
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),
@@ -341,31 +287,9 @@ impl SpiTarget for Transceiver {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let totals = &self.totals;
-        vec![
-            ("register_reads", totals.register_reads),
-            ("register_writes", totals.register_writes),
-            ("frame_buffer_reads", totals.frame_buffer_reads),
-            ("frame_buffer_length_reads", totals.frame_buffer_length_reads),
-            ("frame_buffer_writes", totals.frame_buffer_writes),
-            ("sram_accesses", totals.sram_accesses),
-            ("frames_received", totals.frames_received),
-            ("frames_missed", totals.frames_missed),
-            ("frames_filtered", totals.frames_filtered),
-            ("acknowledgements_sent", totals.acknowledgements_sent),
-            ("frames_sent", totals.frames_sent),
-            ("frames_sent_invalid", totals.frames_sent_invalid),
-            ("frames_repeated", totals.frames_repeated),
-            ("frames_unacknowledged", totals.unacknowledged),
-            ("channel_busy", totals.channel_busy),
-            ("channel_access_failures", totals.channel_failures),
-            ("bytes_received", totals.bytes_received),
-            ("bytes_sent", totals.bytes_sent),
-            ("underruns", totals.underruns),
-            ("bytes", totals.bytes),
-            ("spi_clocks", totals.spi_clocks),
-            ("timing_violations", self.checker.violations),
-        ]
+        let mut counters = self.totals.counters();
+        counters.push(("timing_violations", self.checker.violations));
+        counters
     }
 }
 

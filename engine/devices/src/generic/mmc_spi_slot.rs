@@ -29,7 +29,6 @@ mod capacity;
 pub mod commands;
 mod crc;
 mod medium;
-mod notes;
 mod operations;
 mod parameters;
 mod polling;
@@ -42,20 +41,19 @@ mod tests;
 pub mod translation;
 mod wire;
 
+use crc::{crc7, crc16};
 use medium::{BLOCK_BYTES, Medium};
-use notes::Note;
-use operations::Erase;
+use operations::{Erase, Session};
 use parameters::Parameters;
-use receiving::Receiving;
-use registers::Registers;
-use reply::Reply;
-use sending::Sending;
+use receiving::{Receiving, Stage};
+use reply::{Answer, OK, Reply, Response, r1, r2};
+use sending::{START_BLOCK, Sending};
 use translation::{Doing, Translation};
 use wire::{Out, Pace};
 
 use crate::prelude::*;
 use engine::activity::{Activity, Kind, Scope};
-use engine::host_image::{HostImage, ImageError};
+use engine::host_image::{HostImage, ImageError, NOT_LOCKED};
 use engine::state;
 use engine::wire::bytes::ByteLine;
 use engine::wire::notes::Notes;
@@ -94,17 +92,19 @@ const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRI
 const POWER_UP_CLOCKS: u32 = 74;
 
 /// The use of the data line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum Data {
+    #[default]
     None,
     Sending(Sending),
     Receiving(Receiving),
 }
 
 /// The state of the card between power-up and ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum State {
     /// SD mode: the card waits for CMD0.
+    #[default]
     PowerUp,
     /// SPI mode; the initialisation has not begun.
     Idle,
@@ -114,29 +114,28 @@ enum State {
 }
 
 /// Totals since the start of the run. A loop that transfers blocks is not a polling loop.
-#[derive(Clone, Copy, Debug, Default, state::State, Polled)]
+#[derive(Clone, Copy, Debug, Default, state::State, Polled, Counters)]
 struct Totals {
     #[poll(total)]
     commands: u64,
     blocks_read: u64,
     blocks_written: u64,
     sectors_erased: u64,
-    /// Complete data blocks, with a correct CRC or not.
-    blocks_received: u64,
     #[poll(total)]
     crc_errors: u64,
     #[poll(total)]
     busy_bytes: u64,
+    /// Complete data blocks, with a correct CRC or not.
+    #[counter(skip)]
+    blocks_received: u64,
 }
 
 /// The card.
-#[derive(Debug, state::State, Polled)]
+#[derive(Debug, Default, state::State, Polled)]
 #[poll(first = Card::list_times)]
 pub struct Card {
     #[state(skip)]
     parameters: Parameters,
-    #[state(skip)]
-    registers: Registers,
     #[poll(skip = "changes with the totals")]
     medium: Medium,
     #[state(skip)]
@@ -148,7 +147,7 @@ pub struct Card {
     #[poll(skip = "a check of the clock")]
     pace: Pace,
     #[poll(skip = "no answer depends on it")]
-    notes: Notes<Note>,
+    notes: Notes<String>,
     totals: Totals,
     removed: bool,
     /// True if the card is taken out at the end of the present byte.
@@ -169,24 +168,14 @@ pub struct Card {
     data: Data,
     /// Data of a block and its CRC.
     #[poll(skip = "listed while it is sent")]
-    buffer: Box<[u8; BLOCK_BYTES + 2]>,
+    buffer: Vec<u8>,
     busy_until: Ps,
 
     power_up_clocks: u32,
     state: State,
-    crc_on: bool,
     /// True if the previous command was CMD55.
     application: bool,
-    /// True after CMD8: the host supports high capacity cards.
-    knows_high_capacity: bool,
-    block_bytes: u16,
-    /// ACMD23's number of blocks, or 0.
-    announced: u32,
-    /// CMD23's number of blocks, or 0.
-    block_count: u32,
-    erase: Erase,
-    /// The second byte of R2: errors that have not been reported.
-    status: u8,
+    session: Session,
     /// ACMD22's answer.
     well_written: u32,
     #[state(skip)]
@@ -198,40 +187,8 @@ impl Card {
     pub fn from_node(reader: &mut NodeReader) -> Card {
         let (parameters, medium, image) = parameters::from_node(reader);
         let translation = Translation::from_node(reader, parameters.capacity.blocks());
-        Card {
-            registers: Registers::new(&parameters),
-            medium,
-            image,
-            image_error: None,
-            translation,
-            pace: Pace::new(parameters.max_clock),
-            parameters,
-            notes: Notes::default(),
-            totals: Totals::default(),
-            removed: false,
-            leaves_after_byte: false,
-            selected: false,
-            line: ByteLine::default(),
-            out: Out::Level,
-            command: [0; 6],
-            command_bytes: 0,
-            reply: Reply::default(),
-            data: Data::None,
-            buffer: Box::new([0; BLOCK_BYTES + 2]),
-            busy_until: Ps::ZERO,
-            power_up_clocks: 0,
-            state: State::PowerUp,
-            crc_on: false,
-            application: false,
-            knows_high_capacity: false,
-            block_bytes: BLOCK_BYTES as u16,
-            announced: 0,
-            block_count: 0,
-            erase: Erase::None,
-            status: 0,
-            well_written: 0,
-            scope: Scope::default(),
-        }
+        let (pace, buffer) = (Pace::new(parameters.max_clock), vec![0; BLOCK_BYTES + 2]);
+        Card { parameters, medium, image, translation, pace, buffer, ..Card::default() }
     }
 
     /// Size in blocks of 512 bytes.
@@ -280,13 +237,24 @@ impl Card {
         self.removed = true;
         self.data = Data::None;
         self.reply = Reply::default();
-        self.notes.add(Note::Injected { what: "the card left its slot" });
+        self.notes.add("as the board asked: the card left its slot".to_owned());
+    }
+
+    #[cold]
+    fn note_write_protected(&mut self) {
+        self.notes.add("the card is write-protected: nothing was written or erased".to_owned());
+    }
+
+    #[cold]
+    fn note_past_the_end(&mut self) {
+        let note = format!("an access past the end of the card, which has {} blocks", self.blocks());
+        self.notes.add(note);
     }
 
     #[cold]
     fn note_image(&mut self, what: &'static str, error: &std::io::Error) {
         self.image_error.get_or_insert_with(|| (what, error.to_string()));
-        self.notes.add(Note::Image { what, error: error.to_string() });
+        self.notes.add(format!("the image could not be {what}: {error}"));
     }
 }
 
@@ -304,8 +272,8 @@ impl SpiTarget for Card {
     }
 
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
-        if let Some(at_least_hz) = self.pace.too_fast(burst.clocks, end) {
-            self.notes.add(Note::TooFast { max_hz: self.parameters.max_clock.get(), at_least_hz });
+        if let Some(note) = self.pace.too_fast(burst.clocks, end) {
+            self.notes.add(note);
         }
         self.pass(burst, end)
     }
@@ -362,7 +330,7 @@ impl SpiTarget for Card {
         }
         self.medium = medium;
         if !is_locked {
-            self.notes.add(Note::NotLocked);
+            self.notes.add(NOT_LOCKED.to_owned());
         }
         Ok(())
     }
@@ -378,15 +346,7 @@ impl SpiTarget for Card {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let totals = &self.totals;
-        let mut counters = vec![
-            ("commands", totals.commands),
-            ("blocks_read", totals.blocks_read),
-            ("blocks_written", totals.blocks_written),
-            ("sectors_erased", totals.sectors_erased),
-            ("crc_errors", totals.crc_errors),
-            ("busy_bytes", totals.busy_bytes),
-        ];
+        let mut counters = self.totals.counters();
         counters.extend(self.translation.counters());
         counters
     }

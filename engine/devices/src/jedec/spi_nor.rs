@@ -34,7 +34,6 @@ mod array;
 pub mod commands;
 mod contents;
 mod frame;
-mod notes;
 mod operations;
 mod parameters;
 pub mod parts;
@@ -48,19 +47,19 @@ mod tests;
 use std::sync::Arc;
 
 use array::Array;
-use commands::{Command, EraseUnit, Source};
+use commands::{Action, Command, EraseUnit, Source, Target, lines_in};
 use contents::Backing;
 use frame::{Frame, Phase};
-use notes::Note;
-use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
+use operations::{Busy, ERASED, Latch, OTP_BYTES, Suspended};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
-use registers::Registers;
+use registers::{Condition, Failure, ReadEnd, Registers, Writing};
 use repeated_reads::TriedHeader;
 
 use crate::prelude::*;
+use crate::support::fastest_clock::FastestClock;
 use engine::activity::Scope;
-use engine::host_image::{HostImage, ImageError};
+use engine::host_image::{self, HostImage, ImageError};
 use engine::wire::bytes::Span;
 use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
@@ -69,7 +68,8 @@ use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarg
 pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).with_activities(operations::ACTIVITIES);
+pub const MODEL: Model =
+    Model::spi_chip(&[COMPATIBLE], |reader| Box::new(Flash::from_node(reader))).with_activities(operations::ACTIVITIES);
 
 /// The flash.
 #[derive(Clone, Debug, State, Polled)]
@@ -82,10 +82,7 @@ pub struct Flash {
     #[state(skip)]
     times: Times,
     #[state(skip)]
-    max_clock: Option<Hz>,
-    /// The shortest time that 0 to 32 clocks may take.
-    #[state(skip)]
-    shortest: [Ps; 33],
+    fastest: FastestClock,
     /// Shared with copies.
     #[state(with = array::shared)]
     #[poll(skip = "changes in frames that are counted")]
@@ -118,38 +115,29 @@ pub struct Flash {
     /// The end of the last clock.
     #[poll(skip = "only the end of a cycle depends on it, which is a deadline")]
     last_edge: Ps,
-    totals: Totals,
+    pages_programmed: u64,
+    /// Erased units, by their kind.
+    erased: [u64; 4],
     #[poll(total)]
     bytes_read: u64,
     /// The number of frames that were not reads, and may have changed the state.
     changes: u64,
     #[poll(skip = "no answer depends on it")]
-    notes: Notes<Note>,
+    notes: Notes<String>,
     #[state(skip)]
     scope: Scope,
-}
-
-/// A flash as its node describes it, on a controller's wire.
-pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
-    Box::new(Flash::from_node(reader))
 }
 
 impl Flash {
     /// A flash as its node describes it, after power-up.
     pub fn from_node(reader: &mut NodeReader) -> Flash {
-        let (parameters, mut array) = parameters::from_node(reader);
+        let (Parameters { part, chip_select, max_clock, registers, times }, mut array) = parameters::from_node(reader);
         let backing = Backing::from_node(reader, &mut array);
-        Flash::new(parameters, array, backing)
-    }
-
-    fn new(parameters: Parameters, array: Array, backing: Backing) -> Flash {
-        let Parameters { part, chip_select, max_clock, registers, times } = parameters;
         let mut flash = Flash {
             part,
             chip_select,
             times,
-            max_clock,
-            shortest: Flash::shortest_spans(max_clock),
+            fastest: FastestClock::new(max_clock),
             array: Arc::new(array),
             backing,
             otp: [0xff; OTP_BYTES],
@@ -162,11 +150,12 @@ impl Flash {
             reset_enabled: false,
             xip: None,
             selected: false,
-            frame: Frame::new(Lines::Single),
+            frame: Frame::default(),
             tried: TriedHeader::default(),
             buffer: [0xff; PAGE_BYTES as usize],
             last_edge: Ps::ZERO,
-            totals: Totals::default(),
+            pages_programmed: 0,
+            erased: [0; 4],
             bytes_read: 0,
             changes: 0,
             notes: Notes::default(),
@@ -179,11 +168,6 @@ impl Flash {
     /// The controller's chip select line that selects it (`reg`).
     pub fn chip_select(&self) -> u32 {
         self.chip_select
-    }
-
-    /// Size in bytes.
-    pub fn size_bytes(&self) -> u32 {
-        self.part.size_bytes
     }
 
     /// Lists the frame in progress; false while the chip receives data.
@@ -199,14 +183,6 @@ impl Flash {
         }
         true
     }
-
-    #[cold]
-    fn note_too_fast(&mut self, burst: Burst, start: Ps, end: Ps) {
-        let Some(max_clock) = self.max_clock else { return };
-        let length = end.saturating_sub(start).0.max(1);
-        let at_least_hz = u64::from(burst.clocks) * 1_000_000_000_000 / length;
-        self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
-    }
 }
 
 impl SpiTarget for Flash {
@@ -214,7 +190,7 @@ impl SpiTarget for Flash {
         self.update(now);
         self.last_edge = now;
         self.selected = true;
-        self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
+        self.frame = Frame { lines: self.registers.protocol(), ..Frame::default() };
         if let Some(command) = self.xip {
             self.frame.continuing = true;
             self.begin(command);
@@ -230,8 +206,8 @@ impl SpiTarget for Flash {
         let start = std::mem::replace(&mut self.last_edge, end);
         if !self.selected {
             self.frame.phase = Phase::Ignored;
-        } else if end.saturating_sub(start) < self.shortest[burst.clocks.min(32) as usize] {
-            self.note_too_fast(burst, start, end);
+        } else if end.saturating_sub(start) < self.fastest.shortest(burst.clocks) {
+            self.notes.add(self.fastest.note(burst.clocks, end.saturating_sub(start)));
         }
         self.pass(burst, Span { start, end, clocks: burst.clocks })
     }
@@ -277,7 +253,7 @@ impl SpiTarget for Flash {
         } else if let Some(command) = self.frame.command {
             self.finish_frame(command, now);
         } else if self.frame.bits > 0 {
-            self.notes.add(Note::PartialCommand);
+            self.notes.add("a frame ended within its command byte: ignored".to_owned());
         }
     }
 
@@ -286,7 +262,10 @@ impl SpiTarget for Flash {
     }
 
     fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        self.store(addr, bytes)
+        if self.backing.image.is_some() {
+            self.backing.programmed.push((addr, bytes.to_vec()));
+        }
+        Arc::make_mut(&mut self.array).write(addr, bytes)
     }
 
     fn next_clock(&self) -> NextClock {
@@ -309,11 +288,24 @@ impl SpiTarget for Flash {
     }
 
     fn begin_run(&mut self) -> Result<(), ImageError> {
-        self.take_image()
+        let Some(image) = &mut self.backing.image else { return Ok(()) };
+        let array = Arc::make_mut(&mut self.array);
+        let (file, is_locked) = image.take()?;
+        // Another run may have ended since the board was made.
+        let contents = host_image::read(file, array.size_bytes())?;
+        if !is_locked {
+            self.notes.add(host_image::NOT_LOCKED.to_owned());
+        }
+        array.fill(&contents);
+        for (address, bytes) in self.backing.programmed.drain(..) {
+            array.write(address, &bytes);
+        }
+        Ok(())
     }
 
     fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
-        self.save()
+        let Some(image) = self.backing.image.as_mut().filter(|_| self.array.is_dirty()) else { return Ok(()) };
+        image.replace(&|out| self.array.write_to(out))
     }
 
     fn take_notes(&mut self) -> Vec<String> {
@@ -321,17 +313,11 @@ impl SpiTarget for Flash {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let totals = &self.totals;
-        let mut counters =
-            vec![("pages_programmed", totals.pages_programmed), ("subsectors_erased", totals.subsectors_erased)];
-        if self.part.family.commands.erases(EraseUnit::HalfBlock) {
-            counters.push(("half_blocks_erased", totals.half_blocks_erased));
-        }
-        counters.extend([
-            ("sectors_erased", totals.sectors_erased),
-            ("bulk_erases", totals.bulk_erases),
-            ("bytes_read", self.bytes_read),
-        ]);
+        let commands = self.part.family.commands;
+        let erased = ERASED.into_iter().zip(self.erased).filter(|((unit, _), _)| commands.erases(*unit));
+        let mut counters = vec![("pages_programmed", self.pages_programmed)];
+        counters.extend(erased.map(|((_, name), count)| (name, count)));
+        counters.push(("bytes_read", self.bytes_read));
         counters
     }
 }

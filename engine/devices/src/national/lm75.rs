@@ -63,7 +63,7 @@ static CONVERTING: Activity = Activity::new(
 const ACTIVITIES: &[&Activity] = &[&CONVERTING];
 
 /// The chip.
-#[derive(State)]
+#[derive(Default, State)]
 struct Lm75 {
     #[state(skip)]
     conversion: Ps,
@@ -75,7 +75,7 @@ struct Lm75 {
     converting_since: Option<Ps>,
     conversions: u64,
     thermostat: Thermostat,
-    direction: Direction,
+    is_read: bool,
     /// The number of bytes of the frame after the address.
     index: u8,
     /// The upper byte that was received.
@@ -103,15 +103,8 @@ impl Lm75 {
             conversion,
             measured: (halves << 7) as i16,
             registers: Registers::new(&MAP),
-            pointer: TEMPERATURE,
             converting_since: Some(Ps::ZERO),
-            conversions: 0,
-            thermostat: Thermostat::default(),
-            direction: Direction::Write,
-            index: 0,
-            upper: 0,
-            notes: Notes::default(),
-            scope: Scope::default(),
+            ..Lm75::default()
         }
     }
 
@@ -175,7 +168,7 @@ impl Lm75 {
     /// A frame ends: a conversion that a read of the temperature interrupted is restarted.
     fn end(&mut self, now: Ps) {
         self.advance(now);
-        if self.direction == Direction::Read && self.index > 0 && self.pointer == TEMPERATURE {
+        if self.is_read && self.index > 0 && self.pointer == TEMPERATURE {
             self.converting_since = self.converting_since.map(|_| now);
         }
         self.index = 0;
@@ -190,8 +183,8 @@ impl I2cTarget for Lm75 {
 
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
         self.advance(now);
-        (self.direction, self.index) = (direction, 0);
-        if direction == Direction::Read {
+        (self.is_read, self.index) = (direction == Direction::Read, 0);
+        if self.is_read {
             self.clear_interrupt();
         }
         Answer::ACK

@@ -31,6 +31,14 @@ pub enum Refused {
     Key,
 }
 
+/// No registers: for models that are made by default, besides what their nodes say.
+impl Default for Registers {
+    fn default() -> Registers {
+        static NONE: Map = Map::new(&[], &[], 4);
+        Registers::new(&NONE)
+    }
+}
+
 impl Registers {
     /// The registers after reset.
     pub fn new(map: &'static Map) -> Registers {

@@ -28,6 +28,13 @@ impl Sampler {
         self.start(rate, now.saturating_add(rate.ps_at_floor(Cycles(periods))));
     }
 
+    /// Goes on sampling every `every` periods of `rate`: the next sample comes as long after `now`, and, if sampling
+    /// was off, `turn_on` later.
+    pub fn go_on_divided(&mut self, rate: Hz, every: u64, now: Ps, turn_on: Ps) {
+        let wait = if self.rate.is_some() { Ps::ZERO } else { turn_on };
+        self.start_divided(rate, every, now.saturating_add(wait).saturating_add(rate.ps_at_floor(Cycles(every))));
+    }
+
     /// Stops sampling.
     pub fn stop(&mut self) {
         self.rate = None;

@@ -19,9 +19,10 @@ pub const MISO: u8 = 0b10;
 pub const PULLED_UP: u32 = u32::MAX;
 
 /// How many data lines carry bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
 pub enum Lines {
     /// Standard SPI: IO0 (MOSI) from the controller, IO1 (MISO) from the target, both at once.
+    #[default]
     Single = 1,
     /// IO0 and IO1, one direction at a time.
     Dual = 2,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::bench::{cells, node, read_tree};
+use crate::support::register_chip::{READ, SEVERAL};
 use engine::wire::spi::{Burst, Lines};
 
 /// The chip on a wire of 1 MHz, and the time.

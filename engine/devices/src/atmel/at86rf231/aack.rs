@@ -1,18 +1,7 @@
 //! RX_AACK: reception with address filter and automatic acknowledgement (datasheet, section 7.2.3; IEEE 802.15.4-2006,
 //! 7.5.6.2, the third level).
 
-use super::air::{self, TURNAROUND};
-use super::csma::Trac;
-use super::receiving::Reception;
-use super::registers::{
-    CSMA_SEED_1, CSMA_SEED_1_AACK_DIS_ACK, CSMA_SEED_1_AACK_FVN_MODE, CSMA_SEED_1_AACK_I_AM_COORD,
-    CSMA_SEED_1_AACK_SET_PD, IEEE_ADDR, PAN_ID, Registers, SHORT_ADDR, XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME,
-    XAH_CTRL_1_AACK_FLTR_RES_FT, XAH_CTRL_1_AACK_PROM_MODE, XAH_CTRL_1_AACK_UPLD_RES_FT, irq,
-};
-use super::states::State;
-use super::{BYTE_US, Transceiver, fcs};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 const BEACON: u8 = 0;
 const DATA: u8 = 1;
@@ -98,12 +87,13 @@ pub(super) fn verdict(registers: &Registers, psdu: &[u8]) -> Verdict {
 /// AACK_FVN_MODE: the greatest version; 3: any.
 fn is_version(registers: &Registers, header: Header) -> bool {
     let greatest = registers.field(CSMA_SEED_1, CSMA_SEED_1_AACK_FVN_MODE);
-    greatest == 3 || header.version <= greatest
+    greatest == 3 || u32::from(header.version) <= greatest
 }
 
 fn is_ours(registers: &Registers, header: Header) -> bool {
-    let own =
-        |first: u32, bytes: usize| (first..).take(bytes).map(|address| registers.get(address)).collect::<Vec<u8>>();
+    let own = |first: u32, bytes: usize| -> Vec<u8> {
+        (first..).take(bytes).map(|address| registers[address] as u8).collect()
+    };
     let pan = own(PAN_ID, 2);
     if header.kind == BEACON {
         return header.source_pan.is_some_and(|source| source == pan) || pan == BROADCAST;
@@ -128,7 +118,7 @@ impl Transceiver {
         if verdict.accepted {
             let at =
                 begins.saturating_add(Ps(byte.0 * verdict.header_bytes as u64)).saturating_add(self.times.interrupt);
-            self.pending.push((at, irq::AMI));
+            self.pending.push((at, IRQ_STATUS_AMI));
         }
     }
 
@@ -141,17 +131,17 @@ impl Transceiver {
         if !indicated {
             self.totals.frames_filtered += 1;
             self.protected = false;
-            return self.arrive_busy_end(State::RxAackOn);
+            return self.arrive_busy_end(State::RX_AACK_ON);
         }
         self.count_received(psdu.len());
         if !verdict.acknowledged {
             self.set_trac(Trac::Success);
-            return self.arrive_busy_end(State::RxAackOn);
+            return self.arrive_busy_end(State::RX_AACK_ON);
         }
         let short = self.registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME);
         // AACK_ACK_TIME: two symbols (section 11.3).
         let wait = if short { Ps::from_us(BYTE_US) } else { TURNAROUND };
-        let until = self.now.saturating_add(wait).saturating_add(air::ack_time(self.registers.data_rate()));
+        let until = self.now.saturating_add(wait).saturating_add(air::ack_time(self.data_rate()));
         self.acknowledgement = Some(Acknowledgement { until, psdu: self.acknowledgement_of(psdu) });
     }
 
@@ -174,6 +164,6 @@ impl Transceiver {
         self.last_sent = ack.psdu;
         self.set_trac(Trac::Success);
         self.locked_at = self.now.saturating_add(self.times.transmit_end);
-        self.arrive_busy_end(State::RxAackOn);
+        self.arrive_busy_end(State::RX_AACK_ON);
     }
 }

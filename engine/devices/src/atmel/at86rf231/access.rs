@@ -1,23 +1,13 @@
 //! Accesses over SPI, byte by byte (datasheet, section 6.2): registers, the frame buffer, SRAM.
 
-use super::Transceiver;
-use super::csma::BackOffs;
-use super::notes::Note;
-use super::radio::Measured;
-use super::registers::{
-    BATMON, BATMON_BATMON_OK, CSMA_SEED_0, CSMA_SEED_1, IRQ_STATUS, PHY_CC_CCA, PHY_CC_CCA_CCA_REQUEST,
-    PHY_CC_CCA_CHANNEL, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PLL_DCU_START, PhyStatus, TRX_STATE, TRX_STATE_TRX_CMD,
-    TRX_STATUS, TRX_STATUS_CCA_DONE, TRX_STATUS_CCA_STATUS, VREG_CTRL, VREG_CTRL_AVDD_OK, VREG_CTRL_DVDD_OK, Written,
-    irq,
-};
-use super::states::{Command, State};
-use crate::prelude::*;
-use engine::state;
+use super::*;
+use crate::registers::Access as Kind;
 
 /// The meaning of an access's next bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Access {
     /// The command byte.
+    #[default]
     Command,
     RegisterRead,
     RegisterWrite(u8),
@@ -43,12 +33,14 @@ pub(super) enum Access {
 }
 
 impl Transceiver {
-    /// The first byte that the chip sends in an access.
+    /// The first byte that the chip sends in an access, as selected by SPI_CMD_MODE (table 6-3).
     pub(super) fn phy_status(&self) -> u8 {
-        match self.registers.phy_status() {
+        match self.registers.field(TRX_CTRL_1, TRX_CTRL_1_SPI_CMD_MODE) {
             _ if !self.is_accessible() => 0,
-            PhyStatus::Nothing => 0,
-            PhyStatus::Register(address) => self.value(address),
+            0 => 0,
+            1 => self.value(TRX_STATUS),
+            2 => self.value(PHY_RSSI),
+            _ => self.value(IRQ_STATUS),
         }
     }
 
@@ -95,7 +87,7 @@ impl Transceiver {
                 self.buffer.set(address, byte);
                 self.access = Access::SramWrite(address.wrapping_add(1) & 0x7f);
             }
-            Access::Over => self.notes.add(Note::LongAccess),
+            Access::Over => self.notes.add("a register access has two bytes: more were ignored".to_owned()),
             Access::Ignored => {}
         }
         0
@@ -104,7 +96,8 @@ impl Transceiver {
     /// The command byte (table 6-2): returns the chip's next byte.
     fn begin_access(&mut self, command: u8) -> u8 {
         if !self.is_accessible() {
-            self.notes.add(Note::NotAccessible { state: self.state });
+            let state = self.state;
+            self.notes.add(format!("an access in {state:?} was ignored: registers and buffer are off"));
             self.access = Access::Ignored;
             return 0;
         }
@@ -151,13 +144,13 @@ impl Transceiver {
                     | u32::from(self.status_code())
             }
             VREG_CTRL => {
-                let analog = !matches!(self.state, State::PowerOn | State::TrxOff | State::Sleep);
+                let analog = !matches!(self.state, State::P_ON | State::TRX_OFF | State::SLEEP);
                 VREG_CTRL_DVDD_OK | flag(VREG_CTRL_AVDD_OK, analog)
             }
             BATMON => BATMON_BATMON_OK,
             _ => 0,
         };
-        self.registers.get(address) | computed as u8
+        (self.registers[address] | computed) as u8
     }
 
     fn read_register(&mut self, address: u8) -> u8 {
@@ -165,24 +158,30 @@ impl Transceiver {
         if u32::from(address) == IRQ_STATUS {
             self.registers.set(IRQ_STATUS, 0);
         }
-        if !self.registers.exists(address) {
-            self.notes.add(Note::NoRegister { address });
+        if self.registers.map().row(address.into()).is_none() {
+            self.note_absent(address);
         }
         value
     }
 
+    #[cold]
+    fn note_absent(&mut self, address: u8) {
+        self.notes.add(format!("there is no register {address:#04x}: it reads 0"));
+    }
+
     fn write_register(&mut self, address: u8, value: u8) {
-        let before = self.registers.get(address);
-        match self.registers.write(address, value) {
-            Written::Done => {}
-            Written::ReadOnly(name) => return self.notes.add(Note::ReadOnly { name }),
-            Written::Nowhere => return self.notes.add(Note::NoRegister { address }),
+        let Ok((row, before, _)) = self.registers.write(address.into(), value.into()) else {
+            return self.note_absent(address);
+        };
+        let starts = matches!(row.offset, PHY_ED_LEVEL | FTN_CTRL | PLL_CF | PLL_DCU);
+        if row.access == Kind::Ro && !starts {
+            return self.notes.add(format!("{} is read-only: a write had no effect", row.name));
         }
         let bits = u32::from(value);
         match address.into() {
             TRX_STATE => self.command(Command::of((bits & TRX_STATE_TRX_CMD) as u8)),
             PHY_CC_CCA => {
-                if u32::from(before ^ value) & PHY_CC_CCA_CHANNEL != 0 {
+                if (before ^ bits) & PHY_CC_CCA_CHANNEL != 0 {
                     self.settle(self.times.channel);
                 }
                 if bits & PHY_CC_CCA_CCA_REQUEST != 0 {
@@ -198,9 +197,9 @@ impl Transceiver {
 
     /// The PLL settles again, if it is on.
     fn settle(&mut self, span: Ps) {
-        if matches!(self.state, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) {
+        if matches!(self.state, State::PLL_ON | State::RX_ON | State::RX_AACK_ON | State::TX_ARET_ON) {
             self.locked_at = self.now.saturating_add(span);
-            self.pending.push((self.locked_at, irq::PLL_LOCK));
+            self.pending.push((self.locked_at, IRQ_STATUS_PLL_LOCK));
         }
     }
 
@@ -224,9 +223,9 @@ impl Transceiver {
         self.buffer.set(index as u8 + 1, byte);
     }
 
-    fn underrun(&mut self, what: &'static str) {
+    fn underrun(&mut self, what: &str) {
         self.totals.underruns += 1;
-        self.notes.add(Note::Underrun { what });
-        self.flag(irq::TRX_UR);
+        self.notes.add(format!("TRX_UR: {what}"));
+        self.flag(IRQ_STATUS_TRX_UR);
     }
 }

@@ -3,9 +3,7 @@
 //! Other stations use the channel for the first `busy` of every interval, from the start of the run on. Only
 //! measurements detect them: they neither send to the chip nor corrupt its frames.
 
-use super::registers::{CCA_THRES, CCA_THRES_CCA_ED_THRES, PHY_CC_CCA, PHY_CC_CCA_CCA_MODE};
-use super::{BYTE_US, Part, SYMBOL_US, Transceiver, fcs};
-use engine::time::Ps;
+use super::*;
 
 /// Acknowledgements begin 12 symbols after the frame: aTurnaroundTime (IEEE 802.15.4-2006, 6.4.1).
 pub const TURNAROUND: Ps = Ps::from_us(12 * SYMBOL_US);
@@ -93,7 +91,7 @@ impl Transceiver {
     pub(super) fn is_busy_since(&self, from: Ps) -> bool {
         let (level, carrier) = self.heard_since(from);
         // The threshold is RSSI_BASE_VAL + 2 dB each step, PHY_ED_LEVEL counts dB from RSSI_BASE_VAL on.
-        let energy = level > 2 * self.registers.field(CCA_THRES, CCA_THRES_CCA_ED_THRES);
+        let energy = u32::from(level) > 2 * self.registers.field(CCA_THRES, CCA_THRES_CCA_ED_THRES);
         match self.registers.field(PHY_CC_CCA, PHY_CC_CCA_CCA_MODE) {
             0 if self.part == Part::At86rf231 => carrier || energy,
             0 | 1 => energy,
@@ -107,6 +105,6 @@ impl Transceiver {
         let before = self.totals.asked * self.peer.acknowledged_pct / 100;
         self.totals.asked += 1;
         let after = self.totals.asked * self.peer.acknowledged_pct / 100;
-        after > before && self.peer.rate == self.registers.data_rate()
+        after > before && self.peer.rate == self.data_rate()
     }
 }

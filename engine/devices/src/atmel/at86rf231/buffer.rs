@@ -14,12 +14,14 @@ pub struct FrameBuffer {
     received: Option<u8>,
 }
 
-impl FrameBuffer {
-    /// Empty, as after reset. The contents of a real buffer are unknown then; this buffer holds zeroes.
-    pub fn new() -> FrameBuffer {
+/// Empty, as after reset. The contents of a real buffer are unknown then; this buffer holds zeroes.
+impl Default for FrameBuffer {
+    fn default() -> FrameBuffer {
         FrameBuffer { bytes: [0; BUFFER_BYTES], received: None }
     }
+}
 
+impl FrameBuffer {
     /// The byte at an SRAM address; the address counter wraps.
     pub fn get(&self, address: u8) -> u8 {
         self.bytes[usize::from(address) % BUFFER_BYTES]

@@ -7,15 +7,7 @@
 //! register of 11 bits (x^11 + x^9 + 1): the chip's own is not documented. CSMA_SEED sets it when it is written, in a
 //! reset, and when the chip leaves SLEEP.
 
-use super::air::{self, TURNAROUND};
-use super::registers::{
-    CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, TRX_STATE_TRX_CMD, XAH_CTRL_0,
-    XAH_CTRL_0_MAX_CSMA_RETRIES, XAH_CTRL_0_MAX_FRAME_RETRIES, irq,
-};
-use super::states::State;
-use super::{Part, SYMBOL_US, Transceiver};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// aUnitBackoffPeriod.
 const BACK_OFF: Ps = Ps::from_us(20 * SYMBOL_US);
@@ -70,14 +62,14 @@ impl Transaction {
 }
 
 /// The random number generator for back-offs.
-#[derive(Clone, Copy, Debug, state::State)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 pub(super) struct BackOffs(u16);
 
 impl BackOffs {
     /// Seeded from the registers. A shift register of zeroes would stay zero: 0 counts as 1.
     pub(super) fn new(registers: &Registers) -> BackOffs {
-        let seed = u16::from_le_bytes([registers.get(CSMA_SEED_0), registers.get(CSMA_SEED_1) & 7]);
-        BackOffs(seed.max(1))
+        let seed = registers[CSMA_SEED_0] | registers.field(CSMA_SEED_1, CSMA_SEED_1_CSMA_SEED) << 8;
+        BackOffs(seed.max(1) as u16)
     }
 
     /// A random number of back-off periods, of `exponent` bits.
@@ -93,7 +85,7 @@ impl BackOffs {
 impl Transceiver {
     /// TX_START or SLP_TR in TX_ARET_ON.
     pub(super) fn start_transaction(&mut self) {
-        self.state = State::BusyTxAret;
+        self.state = State::BUSY_TX_ARET;
         self.set_trac(Trac::Invalid);
         let start = Transaction { step: Step::BackOff, until: self.now, busy: 0, exponent: 0, repeats: 0 };
         self.attempt(start);
@@ -155,7 +147,7 @@ impl Transceiver {
             return self.end_transaction(Trac::Success);
         }
         let (step, span) = if self.peer_acknowledges() {
-            let ack = air::ack_time(self.registers.data_rate());
+            let ack = air::ack_time(self.data_rate());
             (Step::Acknowledgement, TURNAROUND.saturating_add(ack))
         } else {
             (Step::Silence, ACK_WAIT)
@@ -167,7 +159,7 @@ impl Transceiver {
         let allowed = if self.max_csma_retries() == AT_ONCE {
             0
         } else {
-            self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_FRAME_RETRIES)
+            self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_FRAME_RETRIES) as u8
         };
         if transaction.repeats >= allowed {
             self.end_transaction(Trac::NoAck);
@@ -181,30 +173,30 @@ impl Transceiver {
         self.transaction = None;
         match trac {
             Trac::Success => {}
-            Trac::ChannelAccessFailure => self.totals.channel_failures += 1,
-            _ => self.totals.unacknowledged += 1,
+            Trac::ChannelAccessFailure => self.totals.channel_access_failures += 1,
+            _ => self.totals.frames_unacknowledged += 1,
         }
         self.set_trac(trac);
-        self.raise(irq::TRX_END);
-        self.arrive_busy_end(State::TxAretOn);
+        self.raise(IRQ_STATUS_TRX_END);
+        self.arrive_busy_end(State::TX_ARET_ON);
     }
 
     pub(super) fn set_trac(&mut self, trac: Trac) {
         let command = self.registers.field(TRX_STATE, TRX_STATE_TRX_CMD);
-        self.registers.set(TRX_STATE, (trac as u8) << 5 | command);
+        self.registers.set(TRX_STATE, (trac as u32) << 5 | command);
     }
 
     fn max_csma_retries(&self) -> u8 {
-        self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_CSMA_RETRIES)
+        self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_CSMA_RETRIES) as u8
     }
 
     /// MIN_BE and MAX_BE.
     fn exponents(&self) -> (u8, u8) {
         match self.part {
-            Part::At86rf230 => (self.registers.get(CSMA_SEED_1) >> 6, AT86RF230_MAX_BE),
+            Part::At86rf230 => ((self.registers[CSMA_SEED_1] >> 6) as u8, AT86RF230_MAX_BE),
             Part::At86rf231 => {
-                let both = self.registers.get(CSMA_BE);
-                (both & 0xf, both >> 4)
+                let both = self.registers[CSMA_BE];
+                (field(both, CSMA_BE_MIN_BE) as u8, field(both, CSMA_BE_MAX_BE) as u8)
             }
         }
     }

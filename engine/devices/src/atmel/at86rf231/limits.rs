@@ -1,14 +1,12 @@
 //! Timing limits of the SPI wire: t1 to t9 of the datasheet's section 12.4, checked against the edges that the
 //! controller gives.
 
-use std::fmt;
-
-use super::parameters::Limits;
 use crate::prelude::*;
+use engine::wire::notes::Notes;
 use engine::wire::spi::Edges;
 
 /// The limited time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug)]
 pub enum Limit {
     /// Period of SCLK in asynchronous operation.
     Clock,
@@ -46,28 +44,11 @@ impl Limit {
     }
 }
 
-/// A violated limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
-pub struct Violation {
-    /// The limit.
-    pub limit: Limit,
-    /// The time of the violation.
-    pub at: Ps,
-    /// The measured value.
-    pub was: Ps,
-    /// The least allowed value.
-    pub least: Ps,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, which) = self.limit.words();
-        write!(f, "{what} was {} at {}; {which} is {}", self.was, self.at, self.least)
-    }
-}
+/// The least allowed values, by their [`Limit`].
+pub type Limits = [Ps; 9];
 
 /// Checks the wire against the limits.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Checker {
     #[state(skip)]
     limits: Limits,
@@ -89,48 +70,36 @@ pub struct Checker {
 impl Checker {
     /// A checker without any activity on the wire so far.
     pub fn new(limits: Limits) -> Checker {
-        Checker {
-            limits,
-            powered: false,
-            noted: 0,
-            violations: 0,
-            selected_at: Ps::ZERO,
-            released_at: None,
-            last_rise: None,
-            last_fall: Ps::ZERO,
-            clocks: 0,
-        }
+        Checker { limits, ..Checker::default() }
     }
 
     /// /SEL falls.
-    pub fn select(&mut self, now: Ps) -> Option<Violation> {
+    pub fn select(&mut self, now: Ps, notes: &mut Notes<String>) {
         let idle = self.released_at.map(|released| now.saturating_sub(released));
         (self.selected_at, self.last_fall) = (now, now);
         (self.last_rise, self.clocks) = (None, 0);
-        self.hold(Limit::T8, idle, self.limits.idle, now)
+        self.hold(Limit::T8, idle, now, notes);
     }
 
     /// /SEL rises.
-    pub fn release(&mut self, now: Ps) -> Option<Violation> {
+    pub fn release(&mut self, now: Ps, notes: &mut Notes<String>) {
         self.released_at = Some(now);
         let since_last = self.last_rise.map(|rise| now.saturating_sub(rise));
-        self.hold(Limit::T9, since_last, self.limits.release, now)
+        self.hold(Limit::T9, since_last, now, notes);
     }
 
     /// SLP_TR was high for this long.
-    pub fn pulse(&mut self, width: Ps, now: Ps) -> Option<Violation> {
-        self.hold(Limit::T7, Some(width), self.limits.sleep_pulse, now)
+    pub fn pulse(&mut self, width: Ps, now: Ps, notes: &mut Notes<String>) {
+        self.hold(Limit::T7, Some(width), now, notes);
     }
 
-    /// Clocks pass, the last ending at `end`, with these edges. Returns the limits that are violated for the first
-    /// time.
-    pub fn clocked(&mut self, clocks: u32, end: Ps, edges: Option<Edges>) -> Vec<Violation> {
+    /// Clocks pass, the last ending at `end`, with these edges.
+    pub fn clocked(&mut self, clocks: u32, end: Ps, edges: Option<Edges>, notes: &mut Notes<String>) {
         let Some(edges) = edges.filter(|_| clocks > 0) else {
             (self.last_rise, self.last_fall) = (None, end);
             self.clocks += u64::from(clocks);
-            return Vec::new();
+            return;
         };
-        let Limits { period, sel_to_miso, miso_out, setup, hold, byte_gap, .. } = self.limits;
         let at = edges.first_rise;
         let gap = self.last_rise.map(|rise| at.saturating_sub(rise));
         let within = (clocks > 1).then_some(edges.period);
@@ -142,18 +111,18 @@ impl Checker {
             _ => within.filter(|_| u64::from(clocks) > to_next_byte),
         };
         let held = [
-            (Limit::Clock, gap, period),
-            (Limit::Clock, within, period),
-            (Limit::T1, since_select, sel_to_miso),
-            (Limit::T2, Some(at.saturating_sub(self.last_fall)), miso_out),
-            (Limit::T3, Some(at.saturating_sub(edges.data_since)), setup),
-            (Limit::T4, Some(edges.held), hold),
-            (Limit::T5, byte_gap_was, byte_gap),
+            (Limit::Clock, gap),
+            (Limit::Clock, within),
+            (Limit::T1, since_select),
+            (Limit::T2, Some(at.saturating_sub(self.last_fall))),
+            (Limit::T3, Some(at.saturating_sub(edges.data_since))),
+            (Limit::T4, Some(edges.held)),
+            (Limit::T5, byte_gap_was),
         ];
         let last_rise = at.saturating_add(Ps(edges.period.0.saturating_mul(u64::from(clocks - 1))));
         (self.last_rise, self.last_fall) = (Some(last_rise), end);
         self.clocks += u64::from(clocks);
-        held.into_iter().filter_map(|(limit, was, least)| self.hold(limit, was, least, at)).collect()
+        held.into_iter().for_each(|(limit, was)| self.hold(limit, was, at, notes));
     }
 
     /// True if the frame has had a clock.
@@ -163,21 +132,24 @@ impl Checker {
 
     /// The time from which on MISO is driven.
     pub fn miso_active_at(&self) -> Ps {
-        self.selected_at.saturating_add(self.limits.sel_to_miso)
+        self.selected_at.saturating_add(self.limits[Limit::T1 as usize])
     }
 
     /// The time at which MISO shows its next bit.
     pub fn miso_changes_at(&self) -> Ps {
-        self.last_fall.saturating_add(self.limits.miso_out)
+        self.last_fall.saturating_add(self.limits[Limit::T2 as usize])
     }
 
-    /// Counts a violation of a limit, and returns it the first time.
-    fn hold(&mut self, limit: Limit, was: Option<Ps>, least: Ps, at: Ps) -> Option<Violation> {
-        let was = was.filter(|was| self.powered && *was < least)?;
+    /// Counts a violation of a limit, and notes it the first time.
+    fn hold(&mut self, limit: Limit, was: Option<Ps>, at: Ps, notes: &mut Notes<String>) {
+        let least = self.limits[limit as usize];
+        let Some(was) = was.filter(|was| self.powered && *was < least) else { return };
         self.violations += 1;
         let bit = 1 << limit as u16;
-        let is_new = self.noted & bit == 0;
-        self.noted |= bit;
-        is_new.then_some(Violation { limit, at, was, least })
+        if self.noted & bit == 0 {
+            self.noted |= bit;
+            let (what, which) = limit.words();
+            notes.add(format!("{what} was {was} at {at}; {which} is {least}"));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! `sleep-gpio`, `xtal-trim`. Cyclescope's own: times, limits of the wire, and the traffic on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
+use super::limits::Limits;
 use crate::prelude::*;
 use engine::dt::fault::FaultKind;
 use engine::dt::node::Property;
@@ -11,7 +12,7 @@ use engine::dt::reader::{Allowed, Declared};
 use engine::wire::spi::{CONTROLS, INTERRUPT};
 
 /// The datasheet's times of the radio: typical values.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Supply on to P_ON with a running clock, tTR1.
     pub power_on: Ps,
@@ -37,29 +38,6 @@ pub struct Times {
     pub interrupt: Ps,
     /// A measurement of the energy or of a clear channel.
     pub measurement: Ps,
-}
-
-/// Limits of the wire: section 12.4.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Shortest period of SCLK.
-    pub period: Ps,
-    /// t1.
-    pub sel_to_miso: Ps,
-    /// t2.
-    pub miso_out: Ps,
-    /// t3.
-    pub setup: Ps,
-    /// t4.
-    pub hold: Ps,
-    /// t5.
-    pub byte_gap: Ps,
-    /// t7.
-    pub sleep_pulse: Ps,
-    /// t8.
-    pub idle: Ps,
-    /// t9.
-    pub release: Ps,
 }
 
 /// All properties of the node.
@@ -110,17 +88,17 @@ fn times(reader: &mut NodeReader) -> Times {
 
 fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
     let mut time = |name: &str, meaning: &str| reader.timing_ps(name, meaning);
-    Limits {
+    [
         period,
-        sel_to_miso: time("cyclescope,sel-to-miso-ns", "t1, /SEL's falling edge to MISO active"),
-        miso_out: time("cyclescope,miso-out-ns", "t2, SCLK's falling edge to MISO"),
-        setup: time("cyclescope,mosi-setup-ns", "t3, MOSI before SCLK's rising edge"),
-        hold: time("cyclescope,mosi-hold-ns", "t4, MOSI after SCLK's rising edge"),
-        byte_gap: time("cyclescope,byte-gap-ns", "t5, the last bit of a byte to the first of the next"),
-        sleep_pulse: time("cyclescope,sleep-pulse-ps", "t7, the width of a pulse of SLP_TR"),
-        idle: time("cyclescope,sel-idle-ns", "t8, /SEL's rising edge to its falling edge"),
-        release: time("cyclescope,sel-release-ns", "t9, SCLK's last rising edge to /SEL's rising edge"),
-    }
+        time("cyclescope,sel-to-miso-ns", "t1, /SEL's falling edge to MISO active"),
+        time("cyclescope,miso-out-ns", "t2, SCLK's falling edge to MISO"),
+        time("cyclescope,mosi-setup-ns", "t3, MOSI before SCLK's rising edge"),
+        time("cyclescope,mosi-hold-ns", "t4, MOSI after SCLK's rising edge"),
+        time("cyclescope,byte-gap-ns", "t5, the last bit of a byte to the first of the next"),
+        time("cyclescope,sleep-pulse-ps", "t7, the width of a pulse of SLP_TR"),
+        time("cyclescope,sel-idle-ns", "t8, /SEL's rising edge to its falling edge"),
+        time("cyclescope,sel-release-ns", "t9, SCLK's last rising edge to /SEL's rising edge"),
+    ]
 }
 
 /// The peer's properties; without an interval it sends nothing.

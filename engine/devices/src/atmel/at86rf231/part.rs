@@ -1,15 +1,18 @@
 //! The two parts of the model and their differences: AT86RF230 (Atmel 5131) and its successor AT86RF231 (Atmel 8111).
 
-use super::registers::{COMMON, PHY_TX_PWR, RF231, TRX_CTRL_1, TRX_CTRL_1_TX_AUTO_CRC_ON, irq};
+use super::registers::{
+    COMMON, IRQ_STATUS_AMI, IRQ_STATUS_AWAKE_CCA_ED, PHY_TX_PWR, RF231, TRX_CTRL_1, TRX_CTRL_1_TX_AUTO_CRC_ON,
+};
 use super::states::Command;
 use crate::prelude::*;
 
 /// Which part it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// Atmel 5131.
     At86rf230,
     /// Atmel 8111.
+    #[default]
     At86rf231,
 }
 
@@ -49,16 +52,16 @@ impl Part {
     }
 
     /// Its interrupts: the AT86RF230 has none for wake-up, measurement and address.
-    pub const fn interrupts(self) -> u8 {
+    pub const fn interrupts(self) -> u32 {
         match self {
-            Part::At86rf230 => !(irq::AWAKE_CCA_ED | irq::AMI),
+            Part::At86rf230 => !(IRQ_STATUS_AWAKE_CCA_ED | IRQ_STATUS_AMI),
             Part::At86rf231 => 0xff,
         }
     }
 
     /// False for a command whose value is reserved and has no effect.
     pub fn knows(self, command: Command) -> bool {
-        self == Part::At86rf231 || command != Command::ForcePllOn
+        self == Part::At86rf231 || command != Command::FORCE_PLL_ON
     }
 
     /// Register and bit of TX_AUTO_CRC_ON.

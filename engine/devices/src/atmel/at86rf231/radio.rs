@@ -1,13 +1,7 @@
 //! The chip's own operations, in the order of time: transitions, interrupts, frames on the air, measurements.
 
-use super::Transceiver;
-use super::registers::{
-    IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE, TRX_CTRL_1_IRQ_POLARITY, irq,
-};
-use super::states::State;
+use super::*;
 use engine::activity::{Activity, Kind};
-use engine::state;
-use engine::time::Ps;
 
 static CHANGING: Activity = Activity::new(Kind::Busy, "state transition", "from a command, or a pin, to the new state");
 static SENDING: Activity =
@@ -126,21 +120,26 @@ impl Transceiver {
     }
 
     /// Raises an interrupt: it is visible after the latency.
-    pub(super) fn raise(&mut self, bits: u8) {
+    pub(super) fn raise(&mut self, bits: u32) {
         self.pending.push((self.now.saturating_add(self.times.interrupt), bits));
     }
 
     /// Makes interrupts visible. Masked ones are dropped unless IRQ_MASK_MODE is set (section 6.6).
-    pub(super) fn flag(&mut self, bits: u8) {
-        let kept =
-            if self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
-        self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept & self.part.interrupts());
+    pub(super) fn flag(&mut self, bits: u32) {
+        let keeps_all = self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE);
+        let kept = if keeps_all { 0xff } else { self.registers[IRQ_MASK] };
+        self.registers.put(IRQ_STATUS, bits & self.part.interrupts() & kept, true);
+    }
+
+    /// OQPSK_DATA_RATE: 250 kbit/s times two to its power (table 11-9).
+    pub(super) fn data_rate(&self) -> u8 {
+        self.registers.field(TRX_CTRL_2, TRX_CTRL_2_OQPSK_DATA_RATE) as u8
     }
 
     /// The level of the interrupt pin.
     pub(super) fn irq_pin(&self) -> bool {
-        let active = self.registers.get(IRQ_STATUS) & self.registers.get(IRQ_MASK) != 0;
-        self.powered && active != self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_POLARITY)
+        let active = self.registers.has(IRQ_STATUS, self.registers[IRQ_MASK]);
+        self.checker.powered && active != self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_POLARITY)
     }
 
     /// Starts a measurement: only a listening receiver can make it (sections 8.4 and 8.5).
@@ -148,7 +147,7 @@ impl Transceiver {
         if what == Measured::ClearChannel {
             self.cca_done = false;
         }
-        if matches!(self.state, State::RxOn | State::BusyRx) && self.measurement.is_none() {
+        if matches!(self.state, State::RX_ON | State::BUSY_RX) && self.measurement.is_none() {
             self.measurement = Some((self.now.saturating_add(self.times.measurement), what));
         }
     }
@@ -160,12 +159,12 @@ impl Transceiver {
             Measured::Energy => self.set_energy(begun),
             Measured::ClearChannel => (self.cca_done, self.cca_clear) = (true, !self.is_busy_since(begun)),
         }
-        self.raise(irq::AWAKE_CCA_ED);
+        self.raise(IRQ_STATUS_AWAKE_CCA_ED);
     }
 
     /// Sets the energy on the channel since `from`, as PHY_ED_LEVEL shows it.
     pub(super) fn set_energy(&mut self, from: Ps) {
         let (level, _) = self.heard_since(from);
-        self.registers.set(PHY_ED_LEVEL, level);
+        self.registers.set(PHY_ED_LEVEL, level.into());
     }
 }

@@ -7,16 +7,7 @@
 //! two bytes of three or more are the check sequence. Preamble, SFD and PHR have 250 kbit/s at any data rate (section
 //! 11.3.2).
 
-use super::air::{self, TURNAROUND};
-use super::buffer::FrameBuffer;
-use super::notes::Note;
-use super::registers::{
-    PHY_ED_LEVEL, PHY_RSSI, PHY_RSSI_RX_CRC_VALID, RX_SYN, RX_SYN_RX_PDT_DIS, TRX_CTRL_2, TRX_CTRL_2_RX_SAFE_MODE, irq,
-};
-use super::states::State;
-use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// The best link quality: the peer is near.
 const LQI: u8 = 0xff;
@@ -125,14 +116,20 @@ impl Transceiver {
     }
 
     fn is_listening(&self) -> bool {
-        matches!(self.state, State::RxOn | State::RxAackOn) && self.transition.is_none()
+        matches!(self.state, State::RX_ON | State::RX_AACK_ON) && self.transition.is_none()
+    }
+
+    #[cold]
+    fn note_other_rate(&mut self) {
+        let note = "frames come at another data rate than OQPSK_DATA_RATE says: none is received";
+        self.notes.add(note.to_owned());
     }
 
     /// False if a listening receiver takes no frame: its buffer is protected, or reception is disabled.
     fn hears(&mut self) -> bool {
-        let other_rate = self.registers.data_rate() != self.peer.rate;
+        let other_rate = self.data_rate() != self.peer.rate;
         if other_rate {
-            self.notes.add(Note::OtherRate);
+            self.note_other_rate();
         }
         let locked = self.now >= self.locked_at;
         locked && !other_rate && !self.protected && !self.registers.has(RX_SYN, RX_SYN_RX_PDT_DIS)
@@ -144,17 +141,17 @@ impl Transceiver {
         match frame.stage {
             Stage::Synchronisation => {
                 frame.stage = Stage::Phr;
-                self.state = if self.state == State::RxAackOn { State::BusyRxAack } else { State::BusyRx };
+                self.state = if self.state == State::RX_AACK_ON { State::BUSY_RX_AACK } else { State::BUSY_RX };
                 self.set_energy(self.now);
             }
             Stage::Phr => {
                 frame.stage = Stage::Psdu;
                 self.buffer.take_over(Some(frame.psdu.len() as u8));
-                if self.state == State::BusyRxAack {
+                if self.state == State::BUSY_RX_AACK {
                     let (psdu, begins, byte) = (frame.psdu.clone(), frame.psdu_begins(), frame.byte);
                     self.expect_address(&psdu, begins, byte);
                 }
-                self.raise(irq::RX_START);
+                self.raise(IRQ_STATUS_RX_START);
             }
             Stage::Psdu => self.end_reception(),
         }
@@ -164,7 +161,7 @@ impl Transceiver {
         let Some(mut frame) = self.reception.take() else { return };
         frame.flow(self.now, &mut self.buffer);
         // At other rates the energy is stored in place of the link quality (AVR2022, high data rates).
-        let quality = if self.peer.rate == 0 { LQI } else { self.registers.get(PHY_ED_LEVEL) };
+        let quality = if self.peer.rate == 0 { LQI } else { self.registers[PHY_ED_LEVEL] as u8 };
         self.buffer.set(frame.psdu.len() as u8, quality);
         // A frame of one byte has no check sequence, and does not change the result of the last check.
         if frame.psdu.len() >= 2 {
@@ -172,17 +169,17 @@ impl Transceiver {
             self.registers.put(PHY_RSSI, PHY_RSSI_RX_CRC_VALID, valid);
             self.protected = valid && self.registers.has(TRX_CTRL_2, TRX_CTRL_2_RX_SAFE_MODE);
         }
-        if self.state == State::BusyRxAack {
+        if self.state == State::BUSY_RX_AACK {
             return self.end_reception_in_aack(&frame);
         }
         self.count_received(frame.psdu.len());
-        self.arrive_busy_end(State::RxOn);
+        self.arrive_busy_end(State::RX_ON);
     }
 
     /// A frame has been received, and raises TRX_END.
     pub(super) fn count_received(&mut self, bytes: usize) {
         self.totals.frames_received += 1;
         self.totals.bytes_received += bytes as u64;
-        self.raise(irq::TRX_END);
+        self.raise(IRQ_STATUS_TRX_END);
     }
 }

@@ -2,9 +2,7 @@
 //! descriptions of the registers. Reset values of whole registers are also in Avrora's simulation of the chip, and
 //! agree except for the random bits of PHY_RSSI.
 
-use super::part::Part;
 use crate::prelude::*;
-use crate::registers::{self, Access};
 
 registers! {
     /// Registers that both parts have, with the same reset values. A bit that starts an operation (`..._START`,
@@ -15,7 +13,8 @@ registers! {
         TRX_CTRL_0 0x03 rw reset 0x19;
         PHY_CC_CCA 0x08 rw reset 0x2b { CHANNEL 0..5, CCA_MODE 5..7, CCA_REQUEST 7 ro };
         CCA_THRES 0x09 rw reset 0xc7 { CCA_ED_THRES 0..4, RESERVED 4..8 ro };
-        IRQ_STATUS 0x0f ro;
+        /// Interrupts (section 6.6). AWAKE_CCA_ED: AWAKE_END and CCA_ED_DONE. AMI: an address matches.
+        IRQ_STATUS 0x0f ro mask 0xff { PLL_LOCK 0, RX_START 2, TRX_END 3, AWAKE_CCA_ED 4, AMI 5, TRX_UR 6 };
         VREG_CTRL 0x10 rw { DVDD_OK 2 ro, DVREG_EXT 3, AVDD_OK 6 ro, AVREG_EXT 7 };
         BATMON 0x11 rw reset 0x02 { BATMON_VTH 0..5, BATMON_OK 5 ro };
         XOSC_CTRL 0x12 rw reset 0xf0;
@@ -59,95 +58,3 @@ registers! {
 
 /// All registers of the AT86RF231.
 pub const RF231: Map = joined!(COMMON, OF_231);
-
-/// Interrupts, as bits of IRQ_STATUS and IRQ_MASK (section 6.6).
-pub mod irq {
-    pub const PLL_LOCK: u8 = 1 << 0;
-    pub const RX_START: u8 = 1 << 2;
-    pub const TRX_END: u8 = 1 << 3;
-    /// AWAKE_END and CCA_ED_DONE.
-    pub const AWAKE_CCA_ED: u8 = 1 << 4;
-    /// An address matches.
-    pub const AMI: u8 = 1 << 5;
-    pub const TRX_UR: u8 = 1 << 6;
-}
-
-/// The first byte that the chip sends in an access, as selected by TRX_CTRL_1's SPI_CMD_MODE (table 6-3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PhyStatus {
-    Nothing,
-    Register(u32),
-}
-
-/// The result of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    Done,
-    /// The register of this name is read-only.
-    ReadOnly(&'static str),
-    /// There is no register at the address.
-    Nowhere,
-}
-
-/// The registers' values, without the values that follow from the chip's state.
-#[derive(Clone, Debug, State)]
-pub struct Registers(registers::Registers);
-
-impl Registers {
-    /// After reset.
-    pub fn new(part: Part) -> Registers {
-        Registers(registers::Registers::new(part.map()))
-    }
-
-    /// The value at an address.
-    pub fn get(&self, address: impl Into<u32>) -> u8 {
-        self.0[address.into()] as u8
-    }
-
-    /// The field that `mask` selects, as a number.
-    pub fn field(&self, address: u32, mask: u32) -> u8 {
-        self.0.field(address, mask) as u8
-    }
-
-    /// Sets a value, whether software may write it or not.
-    pub fn set(&mut self, address: impl Into<u32>, value: u8) {
-        self.0.set(address.into(), value.into());
-    }
-
-    /// Sets bits, or clears them.
-    pub fn put(&mut self, address: u32, bits: u32, on: bool) {
-        self.0.put(address, bits, on);
-    }
-
-    /// A write by software, to the writable bits.
-    pub fn write(&mut self, address: u8, value: u8) -> Written {
-        let Ok((row, ..)) = self.0.write(address.into(), value.into()) else { return Written::Nowhere };
-        let starts = matches!(row.offset, PHY_ED_LEVEL | FTN_CTRL | PLL_CF | PLL_DCU);
-        if row.access == Access::Ro && !starts { Written::ReadOnly(row.name) } else { Written::Done }
-    }
-
-    /// True if there is a register at an address.
-    pub fn exists(&self, address: u8) -> bool {
-        self.0.map().row(address.into()).is_some()
-    }
-
-    /// True if any of `bits` is set.
-    pub fn has(&self, address: u32, bits: u32) -> bool {
-        self.0.has(address, bits)
-    }
-
-    /// SPI_CMD_MODE.
-    pub fn phy_status(&self) -> PhyStatus {
-        match self.field(TRX_CTRL_1, TRX_CTRL_1_SPI_CMD_MODE) {
-            0 => PhyStatus::Nothing,
-            1 => PhyStatus::Register(TRX_STATUS),
-            2 => PhyStatus::Register(PHY_RSSI),
-            _ => PhyStatus::Register(IRQ_STATUS),
-        }
-    }
-
-    /// OQPSK_DATA_RATE: 250 kbit/s times two to its power (table 11-9).
-    pub fn data_rate(&self) -> u8 {
-        self.field(TRX_CTRL_2, TRX_CTRL_2_OQPSK_DATA_RATE)
-    }
-}

@@ -1,125 +1,49 @@
 //! The states of the Basic and the Extended Operating Mode and their transitions (datasheet, sections 7.1 and 7.2).
 
-use std::fmt;
+use super::*;
 
-use super::Transceiver;
-use super::csma::{BackOffs, Trac};
-use super::notes::Note;
-use super::registers::{Registers, irq};
-use engine::state;
-use engine::time::Ps;
-
-/// States, by the datasheet's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, state::State, state::Fresh)]
+/// States, by the datasheet's names, with their values in TRX_STATUS (table 7-15 of Atmel 8111).
+#[expect(non_camel_case_types, reason = "the datasheet's names, as notes have them")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub enum State {
-    /// P_ON.
-    PowerOn,
-    /// TRX_OFF.
-    TrxOff,
-    /// PLL_ON.
-    PllOn,
-    /// RX_ON.
-    RxOn,
-    /// BUSY_RX.
-    BusyRx,
-    /// BUSY_TX.
-    BusyTx,
-    /// SLEEP.
-    Sleep,
-    /// RX_AACK_ON.
-    RxAackOn,
-    /// BUSY_RX_AACK.
-    BusyRxAack,
-    /// TX_ARET_ON.
-    TxAretOn,
-    /// BUSY_TX_ARET.
-    BusyTxAret,
-}
-
-impl State {
-    /// Its value in TRX_STATUS (table 7-15 of Atmel 8111).
-    pub const fn code(self) -> u8 {
-        match self {
-            State::PowerOn => 0x00,
-            State::BusyRx => 0x01,
-            State::BusyTx => 0x02,
-            State::RxOn => 0x06,
-            State::TrxOff => 0x08,
-            State::PllOn => 0x09,
-            State::Sleep => 0x0f,
-            State::BusyRxAack => 0x11,
-            State::BusyTxAret => 0x12,
-            State::RxAackOn => 0x16,
-            State::TxAretOn => 0x19,
-        }
-    }
+    #[default]
+    P_ON = 0x00,
+    BUSY_RX = 0x01,
+    BUSY_TX = 0x02,
+    RX_ON = 0x06,
+    TRX_OFF = 0x08,
+    PLL_ON = 0x09,
+    SLEEP = 0x0f,
+    BUSY_RX_AACK = 0x11,
+    BUSY_TX_ARET = 0x12,
+    RX_AACK_ON = 0x16,
+    TX_ARET_ON = 0x19,
 }
 
 /// TRX_STATUS while a transition is in progress.
 pub const STATE_TRANSITION_IN_PROGRESS: u8 = 0x1f;
 
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            State::PowerOn => "P_ON",
-            State::TrxOff => "TRX_OFF",
-            State::PllOn => "PLL_ON",
-            State::RxOn => "RX_ON",
-            State::BusyRx => "BUSY_RX",
-            State::BusyTx => "BUSY_TX",
-            State::Sleep => "SLEEP",
-            State::RxAackOn => "RX_AACK_ON",
-            State::BusyRxAack => "BUSY_RX_AACK",
-            State::TxAretOn => "TX_ARET_ON",
-            State::BusyTxAret => "BUSY_TX_ARET",
-        })
-    }
-}
-
-/// Commands, as TRX_CMD takes them (table 7-4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, state::State, state::Fresh)]
+/// Commands, by the datasheet's names, with their values in TRX_CMD (table 7-4).
+#[expect(non_camel_case_types, reason = "the datasheet's names, as notes have them")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    Nop,
-    TxStart,
-    ForceTrxOff,
-    ForcePllOn,
-    RxOn,
-    TrxOff,
-    PllOn,
-    RxAackOn,
-    TxAretOn,
+    NOP = 0x00,
+    TX_START = 0x02,
+    FORCE_TRX_OFF = 0x03,
+    FORCE_PLL_ON = 0x04,
+    RX_ON = 0x06,
+    TRX_OFF = 0x08,
+    PLL_ON = 0x09,
+    RX_AACK_ON = 0x16,
+    TX_ARET_ON = 0x19,
 }
 
 impl Command {
     /// The command of a value; reserved ones are NOP.
-    pub const fn of(code: u8) -> Command {
-        match code {
-            0x02 => Command::TxStart,
-            0x03 => Command::ForceTrxOff,
-            0x04 => Command::ForcePllOn,
-            0x06 => Command::RxOn,
-            0x08 => Command::TrxOff,
-            0x09 => Command::PllOn,
-            0x16 => Command::RxAackOn,
-            0x19 => Command::TxAretOn,
-            _ => Command::Nop,
-        }
-    }
-}
-
-impl fmt::Display for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Command::Nop => "NOP",
-            Command::TxStart => "TX_START",
-            Command::ForceTrxOff => "FORCE_TRX_OFF",
-            Command::ForcePllOn => "FORCE_PLL_ON",
-            Command::RxOn => "RX_ON",
-            Command::TrxOff => "TRX_OFF",
-            Command::PllOn => "PLL_ON",
-            Command::RxAackOn => "RX_AACK_ON",
-            Command::TxAretOn => "TX_ARET_ON",
-        })
+    pub fn of(code: u8) -> Command {
+        use Command::*;
+        let all = [TX_START, FORCE_TRX_OFF, FORCE_PLL_ON, RX_ON, TRX_OFF, PLL_ON, RX_AACK_ON, TX_ARET_ON];
+        all.into_iter().find(|command| *command as u8 == code).unwrap_or(NOP)
     }
 }
 
@@ -133,42 +57,41 @@ pub(super) struct Transition {
 impl Transceiver {
     /// The supply is switched on.
     pub(super) fn power_up(&mut self) {
-        self.powered = true;
         self.checker.powered = true;
         self.clear();
-        self.state = State::PowerOn;
-        self.change(State::PowerOn, self.times.power_on);
+        self.state = State::P_ON;
+        self.change(State::P_ON, self.times.power_on);
     }
 
     /// The supply is switched off: all state is lost.
     pub(super) fn power_down(&mut self) {
         self.stop_radio();
         self.clear();
-        self.powered = false;
         self.checker.powered = false;
-        (self.state, self.transition) = (State::PowerOn, None);
+        (self.state, self.transition) = (State::P_ON, None);
     }
 
     /// /RST goes low: registers have their reset values, and the chip waits for the pin's rise (section 7.1.4.5).
     pub(super) fn hold_reset(&mut self) {
+        self.resetting = true;
         self.stop_radio();
         self.clear();
-        if self.state != State::PowerOn {
-            (self.state, self.transition) = (State::TrxOff, None);
+        if self.state != State::P_ON {
+            (self.state, self.transition) = (State::TRX_OFF, None);
         }
     }
 
     /// /RST goes high again.
     pub(super) fn release_reset(&mut self) {
-        if self.state != State::PowerOn {
-            self.change(State::TrxOff, self.times.reset);
+        if self.state != State::P_ON {
+            self.change(State::TRX_OFF, self.times.reset);
         }
     }
 
     fn clear(&mut self) {
-        self.registers = Registers::new(self.part);
+        self.registers = Registers::new(self.part.map());
         self.back_offs = BackOffs::new(&self.registers);
-        self.buffer = super::buffer::FrameBuffer::new();
+        self.buffer = FrameBuffer::default();
         self.pending.clear();
         self.measurement = None;
         self.cca_done = false;
@@ -179,74 +102,78 @@ impl Transceiver {
 
     /// False in SLEEP, in reset, and until the clock runs after power-up.
     pub(super) fn is_accessible(&self) -> bool {
-        let starting = self.transition.is_some_and(|transition| transition.to == State::PowerOn);
-        let waking = self.state == State::Sleep;
-        self.powered && !starting && !waking && !self.in_reset
+        let starting = self.transition.is_some_and(|transition| transition.to == State::P_ON);
+        let waking = self.state == State::SLEEP;
+        self.checker.powered && !starting && !waking && !self.in_reset
     }
 
     /// TRX_STATUS's state.
     pub(super) fn status_code(&self) -> u8 {
         let waits = self.transmission.as_ref().is_some_and(|transmission| self.now < transmission.begin);
         let starting = waits && self.transaction.is_none();
-        if self.transition.is_some() || starting { STATE_TRANSITION_IN_PROGRESS } else { self.state.code() }
+        if self.transition.is_some() || starting { STATE_TRANSITION_IN_PROGRESS } else { self.state as u8 }
     }
 
     /// A write of TRX_CMD.
     pub(super) fn command(&mut self, command: Command) {
-        let forced = matches!(command, Command::ForceTrxOff | Command::ForcePllOn);
+        let forced = matches!(command, Command::FORCE_TRX_OFF | Command::FORCE_PLL_ON);
         match command {
-            Command::Nop => {}
-            _ if !self.part.knows(command) => self.notes.add(Note::NoCommand { command }),
+            Command::NOP => {}
+            _ if !self.part.knows(command) => self.ignore(command, "the AT86RF230 does not have it"),
             _ if !forced && self.status_code() == STATE_TRANSITION_IN_PROGRESS => {
-                self.notes.add(Note::InTransition { command });
+                self.ignore(command, "a state transition is in progress");
             }
             _ => self.obey(command),
         }
     }
 
     fn obey(&mut self, command: Command) {
-        use State::{BusyRx, BusyRxAack, BusyTx, BusyTxAret, PllOn, PowerOn, RxAackOn, RxOn, Sleep, TrxOff, TxAretOn};
+        use State::*;
         let (change, pll_start) = (self.times.change, self.times.pll_start);
         match (command, self.state) {
-            (Command::ForceTrxOff, PowerOn | TrxOff) if self.is_starting() => {}
-            (Command::ForceTrxOff | Command::TrxOff, PowerOn) => self.change(TrxOff, self.times.filter_tuning),
-            (Command::ForceTrxOff | Command::TrxOff, TrxOff) if self.transition.is_none() => {}
-            (Command::ForceTrxOff | Command::ForcePllOn, PowerOn | Sleep) => self.refuse(command),
-            (Command::ForceTrxOff, _) => self.leave_for(TrxOff),
-            (Command::ForcePllOn, TrxOff) => self.refuse(command),
-            (Command::ForcePllOn, _) if !self.is_going_off() => self.leave_for(PllOn),
-            (Command::TxStart, PllOn) => self.start_transmission(),
-            (Command::TxStart, TxAretOn) => self.start_transaction(),
-            (Command::TrxOff, PllOn | RxOn | RxAackOn | TxAretOn) => self.leave_for(TrxOff),
-            (Command::TrxOff, BusyRx | BusyTx | BusyRxAack | BusyTxAret) => self.stored = Some(TrxOff),
-            (Command::PllOn, TrxOff) => self.change(PllOn, pll_start),
-            (Command::PllOn, RxOn | RxAackOn | TxAretOn) => self.leave_for(PllOn),
-            (Command::PllOn, BusyRx | BusyTx | BusyRxAack | BusyTxAret) => self.stored = Some(PllOn),
-            (Command::PllOn, PllOn) | (Command::RxOn, RxOn) => {}
-            (Command::RxAackOn, RxAackOn | BusyRxAack) | (Command::TxAretOn, TxAretOn | BusyTxAret) => {}
-            (Command::RxAackOn, TrxOff) => self.change(RxAackOn, pll_start),
-            (Command::RxAackOn, PllOn) => self.change(RxAackOn, change),
-            (Command::TxAretOn, TrxOff) => self.change(TxAretOn, pll_start),
-            (Command::TxAretOn, PllOn) => self.change(TxAretOn, change),
-            (Command::RxOn, TrxOff) => self.change(RxOn, pll_start),
-            (Command::RxOn, PllOn) => self.change(RxOn, change),
-            (Command::RxOn, BusyRx | BusyTx) => self.stored = Some(RxOn),
+            (Command::FORCE_TRX_OFF, P_ON | TRX_OFF) if self.is_starting() => {}
+            (Command::FORCE_TRX_OFF | Command::TRX_OFF, P_ON) => self.change(TRX_OFF, self.times.filter_tuning),
+            (Command::FORCE_TRX_OFF | Command::TRX_OFF, TRX_OFF) if self.transition.is_none() => {}
+            (Command::FORCE_TRX_OFF | Command::FORCE_PLL_ON, P_ON | SLEEP) => self.refuse(command),
+            (Command::FORCE_TRX_OFF, _) => self.leave_for(TRX_OFF),
+            (Command::FORCE_PLL_ON, TRX_OFF) => self.refuse(command),
+            (Command::FORCE_PLL_ON, _) if !self.is_going_off() => self.leave_for(PLL_ON),
+            (Command::TX_START, PLL_ON) => self.start_transmission(),
+            (Command::TX_START, TX_ARET_ON) => self.start_transaction(),
+            (Command::TRX_OFF, PLL_ON | RX_ON | RX_AACK_ON | TX_ARET_ON) => self.leave_for(TRX_OFF),
+            (Command::TRX_OFF, BUSY_RX | BUSY_TX | BUSY_RX_AACK | BUSY_TX_ARET) => self.stored = Some(TRX_OFF),
+            (Command::PLL_ON, TRX_OFF) => self.change(PLL_ON, pll_start),
+            (Command::PLL_ON, RX_ON | RX_AACK_ON | TX_ARET_ON) => self.leave_for(PLL_ON),
+            (Command::PLL_ON, BUSY_RX | BUSY_TX | BUSY_RX_AACK | BUSY_TX_ARET) => self.stored = Some(PLL_ON),
+            (Command::PLL_ON, PLL_ON) | (Command::RX_ON, RX_ON) => {}
+            (Command::RX_AACK_ON, RX_AACK_ON | BUSY_RX_AACK) | (Command::TX_ARET_ON, TX_ARET_ON | BUSY_TX_ARET) => {}
+            (Command::RX_AACK_ON, TRX_OFF) => self.change(RX_AACK_ON, pll_start),
+            (Command::RX_AACK_ON, PLL_ON) => self.change(RX_AACK_ON, change),
+            (Command::TX_ARET_ON, TRX_OFF) => self.change(TX_ARET_ON, pll_start),
+            (Command::TX_ARET_ON, PLL_ON) => self.change(TX_ARET_ON, change),
+            (Command::RX_ON, TRX_OFF) => self.change(RX_ON, pll_start),
+            (Command::RX_ON, PLL_ON) => self.change(RX_ON, change),
+            (Command::RX_ON, BUSY_RX | BUSY_TX) => self.stored = Some(RX_ON),
             _ => self.refuse(command),
         }
     }
 
+    fn ignore(&mut self, command: Command, why: &str) {
+        self.notes.add(format!("{command:?} was ignored: {why}"));
+    }
+
     fn refuse(&mut self, command: Command) {
-        self.notes.add(Note::Refused { command, state: self.state });
+        self.notes.add(format!("{command:?} has no effect in {:?}", self.state));
     }
 
     /// True during the transition to TRX_OFF from P_ON or reset, which no command shortens.
     fn is_starting(&self) -> bool {
-        self.transition.is_some() && (self.resetting || self.state == State::PowerOn)
+        self.transition.is_some() && (self.resetting || self.state == State::P_ON)
     }
 
     /// True during the transition to TRX_OFF or SLEEP, in which FORCE_PLL_ON is not valid.
     fn is_going_off(&self) -> bool {
-        self.transition.is_some_and(|transition| matches!(transition.to, State::TrxOff | State::Sleep))
+        self.transition.is_some_and(|transition| matches!(transition.to, State::TRX_OFF | State::SLEEP))
     }
 
     /// Ends the radio's present operation now.
@@ -264,38 +191,38 @@ impl Transceiver {
         let from = std::mem::replace(&mut self.state, to);
         self.transition = None;
         self.stored = None;
-        if !matches!(to, State::RxOn | State::RxAackOn) {
+        if !matches!(to, State::RX_ON | State::RX_AACK_ON) {
             self.protected = false;
         }
         match (from, to) {
-            (_, State::TrxOff) => {
-                if from == State::Sleep {
+            (_, State::TRX_OFF) => {
+                if from == State::SLEEP {
                     self.back_offs = BackOffs::new(&self.registers);
                 }
-                if matches!(from, State::PowerOn | State::Sleep) || self.resetting {
+                if matches!(from, State::P_ON | State::SLEEP) || self.resetting {
                     self.resetting = false;
-                    self.raise(irq::AWAKE_CCA_ED);
+                    self.raise(IRQ_STATUS_AWAKE_CCA_ED);
                 }
                 if self.sleep_pin {
-                    self.change(State::Sleep, self.times.fall_asleep);
+                    self.change(State::SLEEP, self.times.fall_asleep);
                 }
             }
-            (State::TrxOff, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) => {
+            (State::TRX_OFF, State::PLL_ON | State::RX_ON | State::RX_AACK_ON | State::TX_ARET_ON) => {
                 self.locked_at = self.now;
-                self.raise(irq::PLL_LOCK);
+                self.raise(IRQ_STATUS_PLL_LOCK);
             }
-            (_, State::Sleep) => {
-                self.buffer = super::buffer::FrameBuffer::new();
+            (_, State::SLEEP) => {
+                self.buffer = FrameBuffer::default();
                 if !self.sleep_pin {
-                    self.change(State::TrxOff, self.times.wake_up);
+                    self.change(State::TRX_OFF, self.times.wake_up);
                 }
             }
             _ => {}
         }
-        if matches!(to, State::RxAackOn | State::TxAretOn) {
+        if matches!(to, State::RX_AACK_ON | State::TX_ARET_ON) {
             self.set_trac(Trac::Invalid);
         }
-        if matches!(to, State::RxOn | State::RxAackOn) {
+        if matches!(to, State::RX_ON | State::RX_AACK_ON) {
             self.listen();
         }
     }
@@ -314,21 +241,22 @@ impl Transceiver {
         self.sleep_pin = level;
         if !level {
             let width = self.now.saturating_sub(self.sleep_pin_rose_at);
-            if let Some(violation) = self.checker.pulse(width, self.now) {
-                self.notes.add(Note::Timing(violation));
-            }
-            if self.state == State::Sleep && self.transition.is_none() {
-                self.change(State::TrxOff, self.times.wake_up);
+            self.checker.pulse(width, self.now, &mut self.notes);
+            if self.state == State::SLEEP && self.transition.is_none() {
+                self.change(State::TRX_OFF, self.times.wake_up);
             }
             return;
         }
         self.sleep_pin_rose_at = self.now;
         match self.state {
             _ if self.transition.is_some() => {}
-            State::TrxOff => self.change(State::Sleep, self.times.fall_asleep),
-            State::PllOn if self.transmission.is_none() => self.start_transmission(),
-            State::TxAretOn => self.start_transaction(),
-            State::RxOn | State::RxAackOn => self.notes.add(Note::NoClock),
+            State::TRX_OFF => self.change(State::SLEEP, self.times.fall_asleep),
+            State::PLL_ON if self.transmission.is_none() => self.start_transmission(),
+            State::TX_ARET_ON => self.start_transaction(),
+            State::RX_ON | State::RX_AACK_ON => {
+                self.notes
+                    .add("SLP_TR rose in a receive state: RX_ON_NOCLK is not modelled, the chip stays there".into());
+            }
             _ => {}
         }
     }

@@ -1,7 +1,8 @@
 //! Tests: a bench that drives the chip with SCLK at 4 MHz, and one file a subject.
 
 use super::air::{Others, Peer};
-use super::parameters::{Limits, Parameters, Times};
+use super::limits::Limits;
+use super::parameters::{Parameters, Times};
 use super::registers::{self, IRQ_MASK, IRQ_STATUS, TRX_STATE, TRX_STATUS};
 use super::states::Command;
 use super::{Part, Transceiver};
@@ -37,17 +38,17 @@ const TIMES: Times = Times {
     measurement: Ps::from_us(140),
 };
 
-const LIMITS: Limits = Limits {
-    period: Ps(133_333),
-    sel_to_miso: Ps::from_ns(180),
-    miso_out: Ps::from_ns(10),
-    setup: Ps::from_ns(10),
-    hold: Ps::from_ns(10),
-    byte_gap: Ps::from_ns(250),
-    sleep_pulse: Ps(62_500),
-    idle: Ps::from_ns(250),
-    release: Ps::from_ns(250),
-};
+const LIMITS: Limits = [
+    Ps(133_333),
+    Ps::from_ns(180),
+    Ps::from_ns(10),
+    Ps::from_ns(10),
+    Ps::from_ns(10),
+    Ps::from_ns(250),
+    Ps(62_500),
+    Ps::from_ns(250),
+    Ps::from_ns(250),
+];
 
 /// Half a period of the bench's SCLK.
 const HALF: Ps = Ps::from_ns(125);
@@ -82,7 +83,7 @@ impl Bench {
 
     /// From TX_START to the interrupt.
     fn sends_for(&mut self) -> Ps {
-        self.command(Command::TxStart);
+        self.command(Command::TX_START);
         // The command counts when its last bit has come: 425 ns before the bench lets the chip go.
         let start = self.now - Ps::from_ns(425);
         while !self.irq() {
@@ -95,7 +96,7 @@ impl Bench {
     /// From P_ON to TRX_OFF.
     fn start(&mut self) {
         self.wait_us(300);
-        self.command(Command::TrxOff);
+        self.command(Command::TRX_OFF);
         self.write(IRQ_MASK, 0xff);
         self.wait_us(50);
         self.read(IRQ_STATUS);

@@ -1,12 +1,6 @@
 //! Frames that are sent (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
 
-use super::air;
-use super::buffer::FrameBuffer;
-use super::registers::irq;
-use super::states::State;
-use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// A bit of the frame control field's first byte.
 const ACK_REQUEST: u8 = 1 << 5;
@@ -81,7 +75,7 @@ impl Transceiver {
             stage: Stage::Starting,
             begin,
             psdu: begin.saturating_add(Ps::from_us(BYTE_US * (HEADER_BYTES + PHR_BYTES))),
-            byte: air::byte_time(self.registers.data_rate()),
+            byte: air::byte_time(self.data_rate()),
             length: 0,
             sent: Vec::new(),
         });
@@ -94,7 +88,7 @@ impl Transceiver {
             Stage::Starting => {
                 frame.stage = Stage::Header;
                 if self.transaction.is_none() {
-                    self.state = State::BusyTx;
+                    self.state = State::BUSY_TX;
                 }
             }
             Stage::Header => {
@@ -122,7 +116,7 @@ impl Transceiver {
         if self.transaction.is_some() {
             return self.await_acknowledgement(asks);
         }
-        self.raise(irq::TRX_END);
-        self.arrive_busy_end(State::PllOn);
+        self.raise(IRQ_STATUS_TRX_END);
+        self.arrive_busy_end(State::PLL_ON);
     }
 }

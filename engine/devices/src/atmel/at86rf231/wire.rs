@@ -1,11 +1,8 @@
 //! The chip on the wire: SPI mode 0, most significant bit first, from the falling edge of /SEL on.
 
-use super::Transceiver;
-use super::access::Access;
-use super::notes::Note;
-use crate::prelude::*;
+use super::*;
 use engine::wire::bytes::{ByteLine, single_lines};
-use engine::wire::spi::{Burst, Edges, Lines, MISO, NextClock, Rate};
+use engine::wire::spi::{Lines, MISO, Rate};
 
 /// The chip's state on the wire within an access.
 #[derive(Clone, Copy, Debug, Default, State)]
@@ -30,20 +27,16 @@ impl Line {
 impl Transceiver {
     /// /SEL falls.
     pub(super) fn begin_frame_on_wire(&mut self, now: Ps) {
-        if let Some(violation) = self.checker.select(now) {
-            self.notes.add(Note::Timing(violation));
-        }
+        self.checker.select(now, &mut self.notes);
         self.access = Access::Command;
         self.line = Line { selected: true, out: self.phy_status(), ..Line::default() };
     }
 
     /// /SEL rises.
     pub(super) fn end_frame_on_wire(&mut self, now: Ps) {
-        if let Some(violation) = self.checker.release(now) {
-            self.notes.add(Note::Timing(violation));
-        }
+        self.checker.release(now, &mut self.notes);
         if self.line.byte.bits() > 0 {
-            self.notes.add(Note::WithinByte);
+            self.notes.add("/SEL rose within a byte: its bits were ignored".to_owned());
         }
         self.line.selected = false;
         self.end_access();
@@ -52,20 +45,18 @@ impl Transceiver {
     /// SCLK falls before its first rise: MISO changes to its next bit on each falling edge.
     pub(super) fn begin_ahead(&mut self) {
         self.line.ahead = true;
-        self.notes.add(Note::WrongMode);
+        self.notes.add("SCLK rests high: the chip takes SPI mode 0, and what it shows is a bit ahead".to_owned());
     }
 
     /// Shifts the clocks of a burst. The result has the first edge in the highest bits.
     pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
         let edges = self.edges.take();
-        if !self.line.selected || !self.powered {
+        if !self.line.selected || !self.checker.powered {
             return u32::MAX;
         }
-        for violation in self.checker.clocked(burst.clocks, end, edges) {
-            self.notes.add(Note::Timing(violation));
-        }
+        self.checker.clocked(burst.clocks, end, edges, &mut self.notes);
         if burst.lines != Lines::Single || burst.rate != Rate::Single {
-            self.notes.add(Note::WrongLines);
+            self.notes.add("the chip has one data line a direction, and a bit a clock".to_owned());
         }
         self.totals.spi_clocks += u64::from(burst.clocks);
         single_lines(burst, |io0, left| self.bit(io0, clock_end(edges, end, left)))
@@ -84,7 +75,7 @@ impl Transceiver {
 
     /// The output on MISO at `now`, before the next clock.
     pub(super) fn shown(&self, now: Option<Ps>) -> NextClock {
-        let drives = self.line.selected && self.powered;
+        let drives = self.line.selected && self.checker.powered;
         if !drives || now.is_some_and(|now| now < self.checker.miso_active_at()) {
             return NextClock::default();
         }

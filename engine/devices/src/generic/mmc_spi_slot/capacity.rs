@@ -27,6 +27,13 @@ pub enum Capacity {
     },
 }
 
+/// The largest standard one.
+impl Default for Capacity {
+    fn default() -> Capacity {
+        Capacity::Standard { c_size: 4095, c_size_mult: 7, read_bl_len: 10 }
+    }
+}
+
 impl Capacity {
     /// An SDSC card of `bytes`; `None` if no fields give that number. Blocks of 512 bytes if that is possible.
     pub fn standard(bytes: u64) -> Option<Capacity> {

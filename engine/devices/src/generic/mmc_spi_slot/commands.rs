@@ -1,12 +1,6 @@
 //! The table of commands, when they are legal, and how a command is received: 7.3.1.
 
-use super::crc::crc7;
-use super::notes::Note;
-use super::operations::Erase;
-use super::parameters::Version;
-use super::reply::{Answer, OK, Reply, r1};
-use super::{Card, Data, POWER_UP_CLOCKS, State, registers};
-use engine::time::Ps;
+use super::*;
 
 /// When a command is legal.
 const IDLE: u8 = 1;
@@ -44,10 +38,10 @@ const COMMANDS: [Command; 26] = [
     cmd(1, IDLE | READY, |card, argument, end| card.initialise(argument, end)),
     cmd(6, READY, |card, argument, _| card.send_register(&registers::switch_status(argument))),
     cmd(8, IDLE | READY, |card, argument, _| card.send_if_cond(argument)),
-    cmd(9, READY, |card, _, _| card.send_register(&{ card.registers.csd })),
-    cmd(10, READY, |card, _, _| card.send_register(&{ card.registers.cid })),
+    cmd(9, READY, |card, _, _| card.send_register(&registers::csd(&card.parameters))),
+    cmd(10, READY, |card, _, _| card.send_register(&registers::cid())),
     cmd(12, SENDING | RECEIVING, |card, _, end| card.stop(end)),
-    cmd(13, READY | BUSY | RECEIVING, |_, _, _| Answer::R2),
+    cmd(13, READY | BUSY | RECEIVING, |_, _, _| Ok(Response::R2)),
     cmd(16, READY, |card, argument, _| card.set_block_length(argument)),
     cmd(17, READY, |card, argument, end| card.read(argument, false, end)),
     cmd(18, READY, |card, argument, end| card.read(argument, true, end)),
@@ -58,15 +52,18 @@ const COMMANDS: [Command; 26] = [
     cmd(33, READY, |card, argument, _| card.erase_to(argument)),
     cmd(38, READY, |card, _, end| card.erase(end)),
     cmd(55, IDLE | READY, |card, _, _| card.expect_application()),
-    cmd(58, IDLE | READY, |card, _, _| Answer::Long(registers::ocr(card.parameters.capacity, card.is_ready()))),
+    cmd(58, IDLE | READY, |card, _, _| Ok(Response::Long(registers::ocr(card.parameters.capacity, card.is_ready())))),
     cmd(59, IDLE | READY, |card, argument, _| card.set_crc(argument)),
-    acmd(13, READY, |card, _, _| card.send_sd_status()),
+    acmd(13, READY, |card, _, _| {
+        _ = card.send_register(&registers::sd_status(&card.parameters));
+        Ok(Response::R2)
+    }),
     acmd(22, READY, |card, _, _| card.send_register(&card.well_written.to_be_bytes())),
     acmd(23, READY, |card, argument, _| card.announce(argument)),
     acmd(41, IDLE | READY, |card, argument, end| card.initialise(argument, end)),
     // SET_CLR_CARD_DETECT: the pull-up on chip select, which has no effect here.
     acmd(42, READY, |_, _, _| OK),
-    acmd(51, READY, |card, _, _| card.send_register(&{ card.registers.scr })),
+    acmd(51, READY, |card, _, _| card.send_register(&registers::scr(&card.parameters))),
 ];
 
 impl Command {
@@ -101,15 +98,15 @@ impl Card {
         let mut answer = OK;
         let mut flags = 0;
         // CMD0 comes in SD mode, which always checks; CMD8 is always checked, too (7.2.2).
-        if !intact && (self.crc_on || matches!(index, 0 | 8)) {
+        if !intact && (self.session.crc_on || matches!(index, 0 | 8)) {
             self.totals.crc_errors += 1;
-            self.notes.add(Note::CommandCrc { index });
+            self.notes.add(format!("CMD{index} refused: its CRC7 is wrong"));
             flags = r1::CRC;
         } else {
             let command = self.find(application, index);
             let legal = command.filter(|command| command.legal & self.condition(end) != 0);
-            if !matches!((application, index), (false, 0 | 13 | 32 | 33 | 38)) && self.erase != Erase::None {
-                self.erase = Erase::None;
+            if !matches!((application, index), (false, 0 | 13 | 32 | 33 | 38)) && self.session.erase != Erase::None {
+                self.session.erase = Erase::None;
                 flags |= r1::ERASE_RESET;
             }
             match legal {
@@ -124,10 +121,11 @@ impl Card {
         let flags = flags | if self.is_ready() { 0 } else { r1::IDLE };
         let gap = self.parameters.response_bytes;
         self.reply = match answer {
-            Answer::R1(errors) => Reply::new(gap, &[flags | errors]),
-            Answer::R1AfterData(stuff) => Reply::after_data(gap, stuff, flags),
-            Answer::R2 => Reply::new(gap, &[flags, std::mem::take(&mut self.status)]),
-            Answer::Long(value) => {
+            Err(errors) => Reply::new(gap, &[flags | errors]),
+            Ok(Response::R1) => Reply::new(gap, &[flags]),
+            Ok(Response::R1AfterData(stuff)) => Reply::after_data(gap, stuff, flags),
+            Ok(Response::R2) => Reply::new(gap, &[flags, std::mem::take(&mut self.session.status)]),
+            Ok(Response::Long(value)) => {
                 let [a, b, c, d] = value.to_be_bytes();
                 Reply::new(gap, &[flags, a, b, c, d])
             }
@@ -137,9 +135,12 @@ impl Card {
     /// CMD0 after 74 clocks changes the card to SPI mode; before, it answers no other command.
     fn enters_spi_mode(&mut self, index: u8, intact: bool) -> bool {
         if index != 0 || !intact {
-            self.notes.add(Note::NotInSpiMode { index });
+            let why = "no CMD0 with a correct CRC has brought the card into SPI mode";
+            self.notes.add(format!("CMD{index} ignored: {why}"));
         } else if self.power_up_clocks < POWER_UP_CLOCKS {
-            self.notes.add(Note::TooFewClocks { clocks: self.power_up_clocks });
+            let clocks = self.power_up_clocks;
+            let note = format!("CMD0 ignored: {clocks} clocks with chip select high before it, the card needs 74");
+            self.notes.add(note);
         } else {
             return true;
         }
@@ -164,7 +165,7 @@ impl Card {
     /// A command that this card has.
     fn find(&self, application: bool, index: u8) -> Option<&'static Command> {
         Command::find(application, index).filter(|command| match (command.application, command.index) {
-            (false, 8) => self.parameters.version == Version::V2_00,
+            (false, 8) => self.parameters.sd_spec == 2,
             (false, 23) => self.parameters.set_block_count,
             _ => true,
         })
@@ -181,7 +182,7 @@ impl Card {
             _ => "now",
         };
         let name = if application { "ACMD" } else { "CMD" };
-        self.notes.add(Note::Illegal { name, index, when });
+        self.notes.add(format!("{name}{index} is an illegal command {when}"));
         r1::ILLEGAL
     }
 }

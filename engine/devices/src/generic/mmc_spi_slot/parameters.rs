@@ -9,24 +9,6 @@ use crate::prelude::*;
 use engine::dt::fault::FaultKind;
 use engine::host_image::{self, Access, HostImage};
 
-/// The specification's version that the card follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// 1.10: without CMD8.
-    V1_10,
-    /// 2.00.
-    V2_00,
-}
-
-/// The choice of the card's kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// By its capacity.
-    Automatic,
-    Standard,
-    High,
-}
-
 /// Faults that the board injects. Blocks are counted from 1; `None` is never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -43,14 +25,14 @@ pub struct Faults {
 }
 
 /// All properties of the node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Parameters {
     /// The fastest SCK that the board allows.
-    pub max_clock: Hz,
+    pub max_clock: Option<Hz>,
     /// Size and kind.
     pub capacity: Capacity,
-    /// Specification's version.
-    pub version: Version,
+    /// SD_SPEC of the SCR: 1 for version 1.10 of the specification, which has no CMD8, and 2 for version 2.00.
+    pub sd_spec: u8,
     /// The card has CMD23, and the SCR says so.
     pub set_block_count: bool,
     /// True if the card is write-protected.
@@ -71,19 +53,19 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostImage>) {
     reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
     reader.known(&["voltage-ranges", "disable-wp"]);
-    let max_hz = reader.frequency_or("spi-max-frequency", Some(25_000_000), "the fastest SCK that the card takes");
+    let max_clock = reader.frequency_or("spi-max-frequency", Some(25_000_000), "the fastest SCK that the card takes");
     let write_protect = reader.flag("cyclescope,write-protect", "nothing can be written");
     let (medium, bytes, image) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
-    let version = version(reader, capacity);
+    let sd_spec = sd_spec(reader, capacity);
     let clocks = reader.timing_cycles(
         "cyclescope,response-clocks",
         "NCR, clocks from a command to its response: a multiple of 8, up to 64",
     );
     let parameters = Parameters {
-        max_clock: max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
+        max_clock,
         capacity,
-        version,
+        sd_spec,
         set_block_count: reader.flag("cyclescope,set-block-count", "the card has CMD23, and its SCR says so"),
         write_protect,
         response_bytes: response_bytes(reader, clocks),
@@ -117,7 +99,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
             let property = "cyclescope,capacity-bytes".to_owned();
             reader.fault_at("compatible", FaultKind::Missing { property, meaning });
         }
-        return (Medium::memory(), bytes.unwrap_or(STANDARD_MAX_BYTES), None);
+        return (Medium::default(), bytes.unwrap_or(STANDARD_MAX_BYTES), None);
     }
     let access = if read_only { Access::ReadOnly } else { Access::InPlace };
     if let Some((image, Some(file))) = HostImage::from_node(reader, access) {
@@ -126,7 +108,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
             Err(error) => reader.fault_at(NAME, image.fault(&error).kind),
         }
     }
-    (Medium::memory(), STANDARD_MAX_BYTES, None)
+    (Medium::default(), STANDARD_MAX_BYTES, None)
 }
 
 /// One cell, or two for more than 4 GiB.
@@ -146,13 +128,13 @@ fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
 }
 
 fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
-    let kinds = [("automatic", Kind::Automatic), ("standard", Kind::Standard), ("high", Kind::High)];
-    let kind = reader.word_or_first(
+    let kinds = [("automatic", None), ("standard", Some(false)), ("high", Some(true))];
+    let is_high = reader.word_or_first(
         "cyclescope,capacity-class",
         &kinds,
         "an SDSC card, an SDHC card, or what the size asks for",
     );
-    let high = kind == Kind::High || kind == Kind::Automatic && bytes > STANDARD_MAX_BYTES;
+    let high = is_high.unwrap_or(bytes > STANDARD_MAX_BYTES);
     let capacity = if high { Capacity::high(bytes) } else { Capacity::standard(bytes) };
     capacity.unwrap_or_else(|| {
         let card = if high { "an SDHC" } else { "an SDSC" };
@@ -170,21 +152,18 @@ fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
             ("cyclescope,capacity-bytes", bytes.to_string())
         };
         out_of_range(reader, name, value, &advice);
-        Capacity::standard(STANDARD_MAX_BYTES).expect("2 GiB is a capacity")
+        Capacity::default()
     })
 }
 
-fn version(reader: &mut NodeReader, capacity: Capacity) -> Version {
+fn sd_spec(reader: &mut NodeReader, capacity: Capacity) -> u8 {
     const NAME: &str = "cyclescope,specification";
-    let version = reader.word_or_first(
-        NAME,
-        &[("2.00", Version::V2_00), ("1.10", Version::V1_10)],
-        "the Physical Layer specification that the card meets",
-    );
-    if version == Version::V1_10 && capacity.is_high() {
+    let versions = [("2.00", 2), ("1.10", 1)];
+    let sd_spec = reader.word_or_first(NAME, &versions, "the Physical Layer specification that the card meets");
+    if sd_spec == 1 && capacity.is_high() {
         out_of_range(reader, NAME, "\"1.10\"".to_owned(), "SDHC cards came with 2.00");
     }
-    version
+    sd_spec
 }
 
 /// `cyclescope,speed-class`: 0 (none), 2, 4, 6 or 10.

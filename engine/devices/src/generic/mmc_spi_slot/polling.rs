@@ -1,8 +1,6 @@
 //! Deadlines for skipping of polling loops: the times at which the state changes by itself.
 
-use super::receiving::Stage;
-use super::{Card, Data, State};
-use crate::prelude::*;
+use super::*;
 
 impl Card {
     /// Lists the deadlines, and data that are about to be sent; false within a byte, a command, a response or a block.

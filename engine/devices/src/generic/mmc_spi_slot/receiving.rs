@@ -1,11 +1,6 @@
 //! Data from the host: write commands with their tokens, data responses and busy times: 7.2.4 and 7.3.3.
 
-use super::crc::crc16;
-use super::notes::Note;
-use super::reply::{Reply, r2};
-use super::sending::START_BLOCK;
-use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
-use crate::prelude::*;
+use super::*;
 
 /// Before each block of a multiple write.
 pub const START_BLOCK_MULTIPLE: u8 = 0xfc;
@@ -71,14 +66,14 @@ impl Card {
             // A controller that only reads keeps the line low.
             (_, 0) => {}
             (false, START_BLOCK) | (true, START_BLOCK_MULTIPLE | STOP_TRAN) if self.busy_until > end => {
-                self.notes.add(Note::TokenWhileBusy { token });
+                self.notes.add(format!("token {token:02X}h ignored: the card is busy"));
             }
             (false, START_BLOCK) | (true, START_BLOCK_MULTIPLE) => receiving.stage = Stage::Block(0),
             (true, STOP_TRAN) => {
                 self.end_write(end);
                 self.reply = Reply::pause();
             }
-            _ => self.notes.add(Note::WrongToken { token, expected }),
+            _ => self.notes.add(format!("{token:02X}h is no token here; the card waits for {expected}")),
         }
     }
 
@@ -89,7 +84,8 @@ impl Card {
         self.totals.blocks_received += 1;
         if self.parameters.faults.crc_error_block == Some(self.totals.blocks_received) {
             self.buffer[BLOCK_BYTES / 2] ^= 0x10;
-            self.notes.add(Note::Injected { what: "a bit of a data block changed on its way to the card" });
+            let note = "as the board asked: a bit of a data block changed on its way to the card";
+            self.notes.add(note.to_owned());
         }
     }
 
@@ -121,23 +117,23 @@ impl Card {
 
     fn store(&mut self, lba: u32) -> u8 {
         let (data, crc) = self.buffer.split_at(BLOCK_BYTES);
-        if self.crc_on && crc != crc16(data).to_be_bytes() {
+        if self.session.crc_on && crc != crc16(data).to_be_bytes() {
             self.totals.crc_errors += 1;
-            self.notes.add(Note::DataCrc { block: lba });
+            self.notes.add(format!("data for block {lba} refused: the CRC16 is wrong"));
             return data_response::CRC_ERROR;
         }
         if self.parameters.write_protect {
-            self.status |= r2::PROTECTION_VIOLATION;
-            self.notes.add(Note::WriteProtected);
+            self.session.status |= r2::PROTECTION_VIOLATION;
+            self.note_write_protected();
             return data_response::WRITE_ERROR;
         }
         if lba >= self.blocks() {
-            self.status |= r2::OUT_OF_RANGE;
-            self.notes.add(Note::PastTheEnd { blocks: self.blocks() });
+            self.session.status |= r2::OUT_OF_RANGE;
+            self.note_past_the_end();
             return data_response::WRITE_ERROR;
         }
         if let Err(error) = self.medium.write(u64::from(lba) * BLOCK_BYTES as u64, data) {
-            self.status |= r2::ERROR;
+            self.session.status |= r2::ERROR;
             self.note_image("written", &error);
             return data_response::WRITE_ERROR;
         }
@@ -152,7 +148,7 @@ impl Card {
         let written = Some(self.totals.blocks_written);
         if faults.stuck_busy_block == written {
             self.occupy(&WRITE_BUSY, Ps::MAX, self.busy_until);
-            self.notes.add(Note::Injected { what: "the card stays busy for ever" });
+            self.notes.add("as the board asked: the card stays busy for ever".to_owned());
         }
         if faults.removed_after_blocks == written {
             self.leaves_after_byte = true;
@@ -177,7 +173,7 @@ impl Card {
             }
             Stage::Token if receiving.multiple => {}
             _ => {
-                self.notes.add(Note::Abandoned { what: "a write" });
+                self.notes.add("chip select rose within a write: abandoned".to_owned());
                 self.data = Data::Receiving(Receiving { stage: Stage::Token, ..receiving });
                 if !receiving.multiple {
                     self.end_write(now);

@@ -3,7 +3,7 @@
 
 use super::capacity::Capacity;
 use super::crc::crc7;
-use super::parameters::{Parameters, Version};
+use super::parameters::Parameters;
 
 /// OCR: 2.7 to 3.6 V.
 const OCR_VOLTAGES: u32 = 0x00ff_8000;
@@ -16,31 +16,6 @@ const OCR_HIGH_CAPACITY: u32 = 1 << 30;
 const CLASSES: u64 = 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10;
 /// TRAN_SPEED: 25 MHz.
 const TRAN_SPEED: u64 = 0x32;
-
-/// Registers that do not change while the card runs, with their checksums.
-#[derive(Clone, Debug)]
-pub struct Registers {
-    /// Card identification.
-    pub cid: [u8; 16],
-    /// Card specific data.
-    pub csd: [u8; 16],
-    /// SD configuration.
-    pub scr: [u8; 8],
-    /// SD Status (ACMD13).
-    pub sd_status: [u8; 64],
-}
-
-impl Registers {
-    /// The registers of the card that the node describes.
-    pub fn new(parameters: &Parameters) -> Registers {
-        Registers {
-            cid: with_crc(&CID),
-            csd: csd(parameters),
-            scr: scr(parameters),
-            sd_status: sd_status(parameters.speed_class_code, parameters.au_size_code),
-        }
-    }
-}
 
 /// OCR of a card that is `ready` or not.
 pub fn ocr(capacity: Capacity, ready: bool) -> u32 {
@@ -65,7 +40,12 @@ fn with_crc<'a>(fields: impl IntoIterator<Item = &'a Field>) -> [u8; 16] {
     bytes
 }
 
-/// CID, 5.2. Manufacturer 0 is not assigned.
+/// CID, card identification: 5.2.
+pub fn cid() -> [u8; 16] {
+    with_crc(&CID)
+}
+
+/// Manufacturer 0 is not assigned.
 const CID: [Field; 5] = [
     ("OID", 119, 104, u64::from_be_bytes(*b"\0\0\0\0\0\0CY")),
     ("PNM", 103, 64, u64::from_be_bytes(*b"\0\0\0CYCLE")),
@@ -98,7 +78,8 @@ const HIGH_CSD: [Field; 6] = [
     ("WRITE_BL_LEN", 25, 22, 9),
 ];
 
-fn csd(parameters: &Parameters) -> [u8; 16] {
+/// CSD, card specific data.
+pub fn csd(parameters: &Parameters) -> [u8; 16] {
     let common = [
         ("TRAN_SPEED", 103, 96, TRAN_SPEED),
         ("CCC", 95, 84, CLASSES),
@@ -122,18 +103,14 @@ fn csd(parameters: &Parameters) -> [u8; 16] {
 }
 
 /// SCR, 5.6: no security, 1 and 4 bit buses, zeros after an erase.
-fn scr(parameters: &Parameters) -> [u8; 8] {
-    let sd_spec = match parameters.version {
-        Version::V1_10 => 1,
-        Version::V2_00 => 2,
-    };
-    [sd_spec, 0x05, 0, u8::from(parameters.set_block_count) << 1, 0, 0, 0, 0]
+pub fn scr(parameters: &Parameters) -> [u8; 8] {
+    [parameters.sd_spec, 0x05, 0, u8::from(parameters.set_block_count) << 1, 0, 0, 0, 0]
 }
 
-fn sd_status(speed_class_code: u8, au_size_code: u8) -> [u8; 64] {
+/// SD Status (ACMD13).
+pub fn sd_status(parameters: &Parameters) -> [u8; 64] {
     let mut status = [0; 64];
-    status[8] = speed_class_code;
-    status[10] = au_size_code << 4;
+    (status[8], status[10]) = (parameters.speed_class_code, parameters.au_size_code << 4);
     status
 }
 

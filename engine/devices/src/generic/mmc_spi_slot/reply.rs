@@ -37,9 +37,12 @@ pub mod r2 {
     pub const OUT_OF_RANGE: u8 = 0x80;
 }
 
-/// The answer to a command. The bits are those of R1; its idle bit is added.
-pub(super) enum Answer {
-    R1(u8),
+/// The answer to a command. Errors are bits of R1; its idle bit is added.
+pub(super) type Answer = Result<Response, u8>;
+
+/// A response without errors.
+pub(super) enum Response {
+    R1,
     /// R1 of a command that interrupted data: the next data byte is sent before it.
     R1AfterData(u8),
     /// R3 and R7.
@@ -48,7 +51,7 @@ pub(super) enum Answer {
 }
 
 /// R1 without an error.
-pub(super) const OK: Answer = Answer::R1(0);
+pub(super) const OK: Answer = Ok(Response::R1);
 
 /// A response that is being sent: NCR, then its bytes.
 #[derive(Clone, Copy, Debug, Default, State)]

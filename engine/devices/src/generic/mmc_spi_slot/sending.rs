@@ -1,12 +1,6 @@
 //! Data to the host: registers and blocks, with their tokens: 7.2.3 and 7.3.3.
 
-use super::crc::crc16;
-use super::notes::Note;
-use super::reply::r2;
-use super::wire::Out;
-use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
-use crate::prelude::*;
-use engine::wire::bytes::ByteLine;
+use super::*;
 
 /// Before each block.
 pub const START_BLOCK: u8 = 0xfe;
@@ -94,11 +88,6 @@ impl Card {
         self.data = Data::Sending(Sending { source: Source::Register, gap, ready: Ps::ZERO, at: 0, len, error: None });
     }
 
-    /// Sends blocks from byte `place` on: `left` of them, or without end if that is 0.
-    pub(super) fn start_read(&mut self, place: u64, multiple: bool, left: u32, end: Ps) {
-        self.load_block(place, multiple, left, false, end);
-    }
-
     /// A whole block, or its error token, has been sent.
     pub(super) fn next_block(&mut self, end: Ps) {
         let Data::Sending(sending) = self.data else { return };
@@ -115,11 +104,12 @@ impl Card {
         }
         // Errors are cleared when they are read, in whichever response (SanDisk, SD Card Product Manual, Clearing
         // Status Bits).
-        self.status &= !sending.error.map_or(0, error_token::in_r2);
+        self.session.status &= !sending.error.map_or(0, error_token::in_r2);
     }
 
-    fn load_block(&mut self, place: u64, multiple: bool, left: u32, sequential: bool, end: Ps) {
-        let len = self.block_bytes;
+    /// Sends blocks from byte `place` on: `left` of them, or without end if that is 0.
+    pub(super) fn load_block(&mut self, place: u64, multiple: bool, left: u32, sequential: bool, end: Ps) {
+        let len = self.session.block_bytes;
         let error = self.block_error(place, len);
         let ready = match error {
             None => self.translation.read((place / BLOCK_BYTES as u64) as u32, sequential, end),
@@ -134,21 +124,21 @@ impl Card {
     /// Reads a block into the buffer; returns the error token if that fails.
     fn block_error(&mut self, place: u64, len: u16) -> Option<u8> {
         if place + u64::from(len) > self.parameters.capacity.bytes() {
-            self.status |= r2::OUT_OF_RANGE;
+            self.session.status |= r2::OUT_OF_RANGE;
             return Some(error_token::OUT_OF_RANGE);
         }
         if place % BLOCK_BYTES as u64 + u64::from(len) > BLOCK_BYTES as u64 {
             return Some(error_token::ERROR);
         }
         if self.parameters.faults.read_error_block == Some(self.totals.blocks_read + 1) {
-            self.status |= r2::ECC_FAILED;
-            self.notes.add(Note::Injected { what: "a block could not be read" });
+            self.session.status |= r2::ECC_FAILED;
+            self.notes.add("as the board asked: a block could not be read".to_owned());
             return Some(error_token::ECC_FAILED);
         }
         let mut result = Ok(());
         self.fill(usize::from(len), |medium, into| result = medium.read(place, into));
         let error = result.err()?;
-        self.status |= r2::ERROR;
+        self.session.status |= r2::ERROR;
         self.note_image("read", &error);
         Some(error_token::ERROR)
     }
@@ -170,7 +160,7 @@ impl Card {
             Data::None => {}
             Data::Sending(sending) => {
                 if sending.is_cut() {
-                    self.notes.add(Note::Abandoned { what: "a read" });
+                    self.notes.add("chip select rose within a read: abandoned".to_owned());
                 }
                 self.data = Data::None;
             }

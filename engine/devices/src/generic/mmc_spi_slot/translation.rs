@@ -33,7 +33,7 @@ use parameters::{Geometry, Times};
 use crate::prelude::*;
 
 /// The translation layer. Its caller, the card, passes commands in the order of time and never beyond the card's end.
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Translation {
     #[state(skip)]
     geometry: Geometry,
@@ -64,10 +64,11 @@ pub struct Translation {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Counters)]
 struct Totals {
     pages_programmed: u64,
     pages_read: u64,
+    #[counter(skip)]
     work: Work,
 }
 
@@ -79,20 +80,7 @@ impl Translation {
     }
 
     fn new(geometry: Geometry, times: Times) -> Translation {
-        Translation {
-            geometry,
-            times,
-            mapping: Mapping::new(geometry),
-            announced: 0,
-            received: 0,
-            gathered: Run { first: 0, sectors: 0 },
-            flash_free: Ps::ZERO,
-            schedule: Schedule::default(),
-            buffer_free: Ps::ZERO,
-            read_page: None,
-            totals: Totals::default(),
-            calls: 0,
-        }
+        Translation { geometry, times, mapping: Mapping::new(geometry), ..Translation::default() }
     }
 
     /// A write command begins at sector `lba`; `announced` sectors will come: 1 for WRITE_BLOCK, for
@@ -162,15 +150,9 @@ impl Translation {
 
     /// Totals since the start of the run.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Totals { pages_programmed, pages_read, work } = self.totals;
-        vec![
-            ("pages_programmed", pages_programmed),
-            ("pages_read", pages_read),
-            ("sectors_copied", work.sectors_copied),
-            ("pages_copied", work.pages_copied),
-            ("blocks_erased", work.blocks_erased),
-            ("address_breaks", work.address_breaks),
-        ]
+        let mut counters = self.totals.counters();
+        counters.extend(self.totals.work.counters());
+        counters
     }
 
     /// Programs the sectors in the buffer, if there are any; the next sectors go to the other buffer.

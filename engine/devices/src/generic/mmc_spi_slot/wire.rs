@@ -1,28 +1,25 @@
 //! The card on the wire: bytes, counted from the falling edge of chip select, most significant bit first; SPI mode 0.
 
-use super::notes::Note;
-use super::receiving::{Receiving, Stage};
-use super::{Card, Data, State};
-use engine::state;
-use engine::time::{Cycles, Hz, Ps};
+use super::*;
+use crate::support::fastest_clock::FastestClock;
 use engine::wire::bytes::single_lines;
-use engine::wire::spi::{Burst, Drive, Lines, Rate};
+use engine::wire::spi::{Drive, Lines};
 
 /// The card's output during a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Out {
     /// Low while the card is busy, else high: bit by bit.
+    #[default]
     Level,
     /// This byte.
     Byte(u8),
 }
 
 /// The card's measurement of the clock.
-#[derive(Clone, Copy, Debug, state::State)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 pub(super) struct Pace {
-    /// The shortest times of 0 to 32 clocks.
     #[state(skip)]
-    clocks: [Ps; 33],
+    fastest: FastestClock,
     #[state(skip)]
     half_clock: Ps,
     last_edge: Ps,
@@ -31,9 +28,9 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(max_clock: Hz) -> Pace {
-        let clocks: [Ps; 33] = std::array::from_fn(|clocks| max_clock.ps_at_floor(Cycles(clocks as u64)));
-        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, is_noted: false }
+    pub(super) fn new(max_clock: Option<Hz>) -> Pace {
+        let fastest = FastestClock::new(max_clock);
+        Pace { fastest, half_clock: Ps(fastest.shortest(1).0 / 2), ..Pace::default() }
     }
 
     /// The clock is idle until `now`.
@@ -41,27 +38,25 @@ impl Pace {
         self.last_edge = now;
     }
 
-    /// Checks the rate of a burst: returns at least its frequency in hertz the first time that it is above the maximum.
-    /// The durations of later bursts differ by a picosecond, and their frequencies would do so, too.
+    /// Checks the rate of a burst: returns a note the first time that it is above the maximum. The durations of later
+    /// bursts differ by a picosecond, and their frequencies would do so, too.
     #[inline]
-    pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
+    pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<String> {
         let span = end.saturating_sub(self.last_edge);
         self.last_edge = end;
-        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.is_noted, true) {
-            return None;
-        }
-        Some(u64::from(clocks) * 1_000_000_000_000 / span.0.max(1))
+        let is_new = span < self.fastest.shortest(clocks) && !std::mem::replace(&mut self.is_noted, true);
+        is_new.then(|| self.fastest.note(clocks, span))
     }
 
     /// The end of `clocks` clocks with `left` more after them, the last of those ending at `end`.
     #[inline]
     fn before(&self, end: Ps, left: u32) -> Ps {
-        end.saturating_sub(self.clocks[left.min(32) as usize])
+        end.saturating_sub(self.fastest.shortest(left))
     }
 
     /// The time of a byte at the fastest clock.
     pub(super) fn byte(&self) -> Ps {
-        self.clocks[8]
+        self.fastest.shortest(8)
     }
 }
 
@@ -91,7 +86,7 @@ impl Card {
     #[cold]
     fn pass_lines(&mut self, burst: Burst, end: Ps) -> u32 {
         if self.selected {
-            self.notes.add(Note::WrongLines);
+            self.notes.add("the card has one data line a direction, and a bit a clock".to_owned());
         }
         single_lines(burst, |io0, left| {
             let at = self.pace.before(end, left);
@@ -201,7 +196,7 @@ impl Card {
 
     /// The level in the next clock, at any time: as of the last edge.
     pub(super) fn next_bit(&self) -> bool {
-        let (now, end) = (self.pace.last_edge, self.pace.last_edge.saturating_add(self.pace.clocks[1]));
+        let (now, end) = (self.pace.last_edge, self.pace.last_edge.saturating_add(self.pace.fastest.shortest(1)));
         let out = if self.line.bits() == 0 { self.next(now) } else { self.out };
         match out {
             Out::Byte(byte) => self.line.level(byte),

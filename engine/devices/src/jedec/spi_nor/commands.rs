@@ -8,25 +8,15 @@ use crate::prelude::*;
 use engine::state::{Damaged, Loader, Saver};
 use engine::wire::spi::{Lines, Rate};
 
-/// The number of lines that carry command, address and data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// The command on one line; address and data as the command says.
-    Extended = 1,
-    /// All on two lines.
-    Dual = 2,
-    /// All on four lines.
-    Quad = 4,
-}
+/// The number of lines that carry command, address and data in a protocol. In the extended protocol, which stands for
+/// itself as [`Lines::Single`], the command is on one line, address and data are on those that the command says.
+pub type Protocol = Lines;
 
-impl Protocol {
-    /// The width of a phase that has `extended` lines in the extended protocol.
-    pub const fn lines(self, extended: Lines) -> Lines {
-        match self {
-            Protocol::Extended => extended,
-            Protocol::Dual => Lines::Dual,
-            Protocol::Quad => Lines::Quad,
-        }
+/// The width of a phase that has `extended` lines in the extended protocol.
+pub const fn lines_in(protocol: Protocol, extended: Lines) -> Lines {
+    match protocol {
+        Lines::Single => extended,
+        all => all,
     }
 }
 
@@ -214,7 +204,7 @@ const fn row(
 mod columns {
     use super::{Dummies, Lines, Protocol};
 
-    pub const E: u8 = Protocol::Extended as u8;
+    pub const E: u8 = Protocol::Single as u8;
     pub const D: u8 = Protocol::Dual as u8;
     pub const Q: u8 = Protocol::Quad as u8;
     pub const A1: Option<Lines> = Some(Lines::Single);

@@ -1,19 +1,16 @@
 //! The file on the host that holds the array's contents.
 
-use std::sync::Arc;
-
-use super::Flash;
 use super::array::Array;
-use super::notes::Note;
 use engine::dt::reader::NodeReader;
-use engine::host_image::{self, Access, HostImage, ImageError};
+use engine::host_image::{self, Access, HostImage};
 
 /// The array's file. A copy of a chip, on which a controller tries an access, has no file.
 #[derive(Debug, Default)]
 pub struct Backing {
     pub image: Option<HostImage>,
-    /// Bytes that a programmer stored before the run, with their addresses.
-    programmed: Vec<(u32, Vec<u8>)>,
+    /// Bytes that a programmer stored before the run, with their addresses: they take precedence over the image's
+    /// contents when it begins.
+    pub programmed: Vec<(u32, Vec<u8>)>,
 }
 
 impl Clone for Backing {
@@ -31,37 +28,5 @@ impl Backing {
             Err(error) => reader.fault_at("cyclescope,image", image.fault(&error).kind),
         }
         Backing { image: Some(image), programmed: Vec::new() }
-    }
-}
-
-impl Flash {
-    /// Stores bytes before the run; they take precedence over the image's contents when it begins.
-    pub(super) fn store(&mut self, address: u32, bytes: &[u8]) -> bool {
-        if self.backing.image.is_some() {
-            self.backing.programmed.push((address, bytes.to_vec()));
-        }
-        Arc::make_mut(&mut self.array).write(address, bytes)
-    }
-
-    /// Takes the image, and reads it again: another run may have ended since the board was made.
-    pub(super) fn take_image(&mut self) -> Result<(), ImageError> {
-        let Some(image) = &mut self.backing.image else { return Ok(()) };
-        let array = Arc::make_mut(&mut self.array);
-        let (file, is_locked) = image.take()?;
-        let contents = host_image::read(file, array.size_bytes())?;
-        if !is_locked {
-            self.notes.add(Note::NotLocked);
-        }
-        array.fill(&contents);
-        for (address, bytes) in self.backing.programmed.drain(..) {
-            array.write(address, &bytes);
-        }
-        Ok(())
-    }
-
-    /// Replaces the image, if anything was changed.
-    pub(super) fn save(&mut self) -> Result<(), ImageError> {
-        let Some(image) = self.backing.image.as_mut().filter(|_| self.array.is_dirty()) else { return Ok(()) };
-        image.replace(&|out| self.array.write_to(out))
     }
 }

@@ -1,20 +1,16 @@
 //! A frame from select to deselect: command, address, dummy clocks and data, and the transitions between them.
 
-use super::Flash;
-use super::commands::{Action, Command, Source};
-use super::notes::Note;
-use super::parts::PAGE_BYTES;
-use crate::prelude::*;
-use engine::wire::bytes::Span;
-use engine::wire::spi::{Drive, Lines, Rate};
+use super::*;
+use engine::wire::spi::Drive;
 
 /// The device ID as bytes of READ ID: the capacity, then the memory type.
 const DEVICE_ID_ORDER: [usize; 2] = [2, 1];
 
 /// The meaning of the next clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Phase {
     /// A bit of the command.
+    #[default]
     Opcode,
     /// A bit of the address.
     Address,
@@ -33,7 +29,7 @@ pub(super) enum Phase {
 }
 
 /// A frame in progress.
-#[derive(Clone, Copy, Debug, PartialEq, State, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, State, Polled)]
 pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.
@@ -73,29 +69,6 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub fn new(lines: Lines) -> Frame {
-        Frame {
-            phase: Phase::Opcode,
-            lines,
-            rate: Rate::Single,
-            command: None,
-            shifter: 0,
-            bits: 0,
-            address: 0,
-            count_mask: 0,
-            left: 0,
-            data_bytes: 0,
-            continuing: false,
-            confirmation: None,
-            mode: None,
-            overrun: false,
-            turned: false,
-            deaf_clocks: 0,
-            released: false,
-            is_repeated: false,
-        }
-    }
-
     fn enter(&mut self, phase: Phase, lines: Lines, rate: Rate) {
         self.phase = phase;
         self.lines = lines;
@@ -133,30 +106,30 @@ impl Flash {
         self.update(at);
         match self.accept(opcode) {
             Ok(command) => self.begin(command),
-            Err(note) => {
-                self.notes.add(note);
+            Err(why) => {
+                self.note_ignored(opcode, &why);
                 self.frame.phase = Phase::Ignored;
             }
         }
     }
 
-    /// The command with this code, if the chip accepts it now.
-    fn accept(&self, opcode: u8) -> Result<&'static Command, Note> {
+    /// The command with this code, or why the chip does not accept it now.
+    fn accept(&self, opcode: u8) -> Result<&'static Command, String> {
         let protocol = self.registers.protocol();
         let known = self.part.family.commands.find(opcode).filter(|command| command.exists_in(protocol));
         let Some(command) = known else {
-            return Err(Note::UnknownCommand { opcode, part: self.part.name });
+            return Err(format!("the {} has no such command in this protocol", self.part.name));
         };
         if self.asleep && command.action != Action::Read(Source::DeviceId) {
-            return Err(Note::Asleep { opcode });
+            return Err("the chip is in deep power-down (ABh ends it)".to_owned());
         }
         if let Some(with) = self.busy_with()
             && !command.action.works_while_busy()
         {
-            return Err(Note::Busy { opcode, with });
+            return Err(format!("the chip is busy with a {with}"));
         }
         if command.needs_quad && !self.registers.quad_enabled() {
-            return Err(Note::QuadDisabled { opcode });
+            return Err("quad data lines are not enabled (CR1V, bit 1)".to_owned());
         }
         Ok(command)
     }
@@ -166,7 +139,7 @@ impl Flash {
         let protocol = self.registers.protocol();
         self.frame.command = Some(command);
         if let Some(lines) = command.address {
-            self.frame.enter(Phase::Address, protocol.lines(lines), command.rate);
+            self.frame.enter(Phase::Address, lines_in(protocol, lines), command.rate);
             self.frame.left = 3;
         } else {
             self.begin_dummies();
@@ -177,7 +150,8 @@ impl Flash {
         let Some(command) = self.frame.command else { return };
         let size_mask = self.part.size_bytes - 1;
         self.frame.address &= size_mask;
-        self.frame.count_mask = self.registers.wrap_bytes(command).map_or(size_mask, |bytes| bytes - 1);
+        let wrap = (self.registers.set.wrap_bytes)(&self.registers, command);
+        self.frame.count_mask = wrap.map_or(size_mask, |bytes| bytes - 1);
         if command.mode {
             self.frame.phase = Phase::Mode;
         } else {
@@ -198,7 +172,7 @@ impl Flash {
     }
 
     fn begin_data(&mut self, command: &'static Command) {
-        let lines = self.registers.protocol().lines(command.data);
+        let lines = lines_in(self.registers.protocol(), command.data);
         let phase = match command.action {
             Action::Read(source) => Phase::Output(source),
             Action::Write(_) | Action::Program | Action::ProgramOtp => {

@@ -1,16 +1,7 @@
 //! The chip's internal operations: what a complete frame starts, and how long it takes.
 
-use std::sync::Arc;
-
-use super::Flash;
-use super::commands::{Action, Command, EraseUnit, Source, Target};
-use super::frame::Phase;
-use super::notes::Note;
-use super::parts::PAGE_BYTES;
-use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing};
-use crate::prelude::*;
+use super::*;
 use engine::activity::{Activity, Kind};
-use engine::wire::spi::Lines;
 
 /// Bytes of the one-time programmable area, its control byte included.
 pub(super) const OTP_BYTES: usize = 65;
@@ -123,17 +114,25 @@ pub(super) struct Suspended {
     remaining: Ps,
 }
 
-/// Totals for the results.
-#[derive(Clone, Copy, Debug, Default, State, Polled)]
-pub(super) struct Totals {
-    pub pages_programmed: u64,
-    pub subsectors_erased: u64,
-    pub half_blocks_erased: u64,
-    pub sectors_erased: u64,
-    pub bulk_erases: u64,
-}
+/// The units that are erased, with the names of their totals.
+pub(super) const ERASED: [(EraseUnit, &str); 4] = [
+    (EraseUnit::Subsector, "subsectors_erased"),
+    (EraseUnit::HalfBlock, "half_blocks_erased"),
+    (EraseUnit::Sector, "sectors_erased"),
+    (EraseUnit::Bulk, "bulk_erases"),
+];
+/// Why a command is ignored while something is suspended.
+const SUSPENDED: &str = "not allowed while a program or erase there is suspended";
+/// Why a suspend or resume is ignored.
+const NOTHING: &str = "there is nothing to suspend or resume";
 
 impl Flash {
+    /// Notes that a command is ignored.
+    #[cold]
+    pub(super) fn note_ignored(&mut self, opcode: u8, why: &str) {
+        self.notes.add(format!("command {opcode:02X}h ignored: {why}"));
+    }
+
     /// Brings the time-dependent state up to `now`.
     pub(super) fn update(&mut self, now: Ps) {
         if let Some(busy) = self.busy
@@ -178,16 +177,16 @@ impl Flash {
         }
         self.changes += 1;
         if let Err(expected) = self.check_length(command) {
-            return self.notes.add(Note::WrongLength { opcode, expected });
+            return self.note_ignored(opcode, &format!("its frame must end {expected}"));
         }
         if command.action.needs_write_enable() && !self.may_write(command.action) {
-            return self.notes.add(Note::NotWriteEnabled { opcode });
+            return self.note_ignored(opcode, "no WRITE ENABLE (06h) before it");
         }
         match command.action {
             Action::Read(_) => {}
             Action::ResetEnable => self.reset_enabled = true,
             Action::ResetMemory if reset_enabled => self.reset(now),
-            Action::ResetMemory => self.notes.add(Note::ResetNotEnabled),
+            Action::ResetMemory => self.note_ignored(opcode, "no RESET ENABLE (66h) just before it"),
             Action::WriteEnable => self.latch = Latch::Open,
             Action::WriteEnableVolatile => self.latch = Latch::Volatile,
             Action::WriteDisable => self.latch = Latch::Closed,
@@ -246,7 +245,8 @@ impl Flash {
             mode: frame.mode.filter(|_| frame.phase == Phase::Output(source)),
             continuing: frame.continuing,
         };
-        let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
+        let continues = (self.registers.set.continues)(&mut self.registers, end);
+        let before = std::mem::replace(&mut self.xip, continues.then_some(command));
         // The end of a continuous read may be in a register as well.
         let opcode = |command: Option<&'static Command>| command.map(|command| command.opcode);
         self.changes += u64::from(opcode(before) != opcode(self.xip));
@@ -257,13 +257,17 @@ impl Flash {
         self.cut_busy(now);
         match self.busy.take() {
             None | Some(Busy { cycle: Cycle::Failed, .. }) => {}
-            Some(busy) => self.notes.add(Note::ResetWhileBusy { with: busy.cycle.name() }),
+            Some(busy) => self.notes.add(format!(
+                "reset during a {}: a real chip's contents are undefined there, here the cycle counts as done",
+                busy.cycle.name()
+            )),
         }
         self.suspended_program = None;
         self.suspended_erase = None;
         self.latch = Latch::Closed;
         self.registers.reset();
-        self.xip = self.registers.opcode_at_power_up().and_then(|opcode| self.part.family.commands.find(opcode));
+        self.xip = (self.registers.set.opcode_at_power_up)(&self.registers)
+            .and_then(|opcode| self.part.family.commands.find(opcode));
     }
 
     /// Clears the errors, the latch and the busy state after an error.
@@ -285,13 +289,13 @@ impl Flash {
             self.notes.add(note);
         }
         match time {
-            WriteTime::None => self.latch = Latch::Closed,
-            WriteTime::Status => self.start(Cycle::WriteRegister, now, self.times.write_status),
-            WriteTime::Nonvolatile => self.start(Cycle::WriteRegister, now, self.times.write_nonvolatile),
+            None => self.latch = Latch::Closed,
+            Some(of) => self.start(Cycle::WriteRegister, now, of(&self.times)),
         }
         let protocol = self.registers.protocol();
         if protocol != before {
-            self.notes.add(Note::ProtocolChanged { lines: protocol.lines(Lines::Single) });
+            let lines = protocol as u32;
+            self.notes.add(format!("commands, addresses and data now go over {lines} line(s)"));
         }
     }
 
@@ -300,21 +304,21 @@ impl Flash {
         if self.suspended_program.is_some()
             || self.suspended_erase.is_some_and(|erase| erase.cycle.covers(address, self.part.size_bytes))
         {
-            return self.notes.add(Note::Suspended { opcode });
+            return self.note_ignored(opcode, SUSPENDED);
         }
         if self.registers.is_protected(address) {
             return self.fail(opcode, address, Failure::Program, now);
         }
         let page = address & !(PAGE_BYTES - 1);
         Arc::make_mut(&mut self.array).program(page, &self.buffer);
-        self.totals.pages_programmed += 1;
+        self.pages_programmed += 1;
         let bytes = self.frame.data_bytes.min(PAGE_BYTES);
         self.start(Cycle::Program { address: page }, now, self.times.program(bytes));
     }
 
     fn program_otp(&mut self, opcode: u8, now: Ps) {
         if self.suspended_program.is_some() || self.suspended_erase.is_some() {
-            return self.notes.add(Note::Suspended { opcode });
+            return self.note_ignored(opcode, SUSPENDED);
         }
         if self.otp[OTP_BYTES - 1] & OTP_UNLOCKED == 0 {
             return self.fail(opcode, self.frame.address, Failure::Program, now);
@@ -329,7 +333,7 @@ impl Flash {
         let bytes = unit.bytes(self.part.size_bytes);
         let address = self.frame.address & !(bytes - 1);
         if self.suspended_program.is_some() || self.suspended_erase.is_some() {
-            return self.notes.add(Note::Suspended { opcode });
+            return self.note_ignored(opcode, SUSPENDED);
         }
         let protected = match unit {
             EraseUnit::Bulk => self.registers.is_any_protected(),
@@ -339,18 +343,13 @@ impl Flash {
             return self.fail(opcode, address, Failure::Erase, now);
         }
         Arc::make_mut(&mut self.array).erase(address, bytes);
-        match unit {
-            EraseUnit::Subsector => self.totals.subsectors_erased += 1,
-            EraseUnit::HalfBlock => self.totals.half_blocks_erased += 1,
-            EraseUnit::Sector => self.totals.sectors_erased += 1,
-            EraseUnit::Bulk => self.totals.bulk_erases += 1,
-        }
+        self.erased[unit as usize] += 1;
         self.start(Cycle::Erase { unit, address }, now, self.times.erase[unit as usize]);
     }
 
     /// Refuses a command; the latch stays set, and the flags have the reason.
     fn fail(&mut self, opcode: u8, address: u32, failure: Failure, now: Ps) {
-        self.notes.add(Note::Protected { opcode, address });
+        self.notes.add(format!("command {opcode:02X}h failed: {address:#08x} is in a protected sector"));
         if self.registers.fail(failure) {
             self.start(Cycle::Failed, now, Ps::MAX);
         }
@@ -381,15 +380,13 @@ impl Flash {
     /// Stops a program, subsector erase or sector erase; the chip is ready after the latency. A cycle that would end
     /// before that ends normally.
     fn suspend(&mut self, opcode: u8, now: Ps) {
-        let Some(Busy { cycle, until }) = self.busy else {
-            return self.notes.add(Note::Nothing { opcode });
-        };
+        let Some(Busy { cycle, until }) = self.busy else { return self.note_ignored(opcode, NOTHING) };
         let (slot, latency) = match cycle {
             Cycle::Program { .. } => (&mut self.suspended_program, self.times.program_suspend),
             Cycle::Erase { unit, .. } if unit != EraseUnit::Bulk => {
                 (&mut self.suspended_erase, self.times.erase_suspend)
             }
-            _ => return self.notes.add(Note::Nothing { opcode }),
+            _ => return self.note_ignored(opcode, NOTHING),
         };
         let remaining = until.saturating_sub(now);
         if remaining > latency {
@@ -403,12 +400,7 @@ impl Flash {
     fn resume(&mut self, opcode: u8, now: Ps) {
         match self.suspended_program.take().or_else(|| self.suspended_erase.take()) {
             Some(Suspended { cycle, remaining }) => self.start(cycle, now, remaining),
-            None => self.notes.add(Note::Nothing { opcode }),
+            None => self.note_ignored(opcode, NOTHING),
         }
-    }
-
-    /// The shortest times of 0 to 32 clocks, at the fastest clock that the board allows.
-    pub(super) fn shortest_spans(max_clock: Option<engine::time::Hz>) -> [Ps; 33] {
-        std::array::from_fn(|clocks| max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(clocks as u64))))
     }
 }

@@ -11,15 +11,6 @@ use super::registers::{Registers, fl_l, n25q};
 use crate::prelude::*;
 use engine::dt::fault::{FaultKind, similar_names};
 
-/// Typical or maximum busy times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BusyTimes {
-    /// Each cycle takes its typical time.
-    Typical,
-    /// Each cycle takes its maximum time, part of a page as long as a whole page.
-    Maximum,
-}
-
 /// The time to program part of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialProgram {
@@ -116,11 +107,11 @@ impl Times {
     }
 
     /// Reads a family's table, with the times of the chosen column.
-    fn read(reader: &mut NodeReader, choice: BusyTimes, rows: &[Row]) -> Times {
+    fn read(reader: &mut NodeReader, is_typical: bool, rows: &[Row]) -> Times {
         let mut times = Times::default();
         for (name, meaning, place) in rows {
             *place(&mut times) = match name.split_once('*') {
-                Some((name, unit)) => column(reader, choice, name, unit, meaning),
+                Some((name, unit)) => column(reader, is_typical, name, unit, meaning),
                 None => reader.timing_ps(&format!("cyclescope,{name}"), meaning),
             };
         }
@@ -170,20 +161,18 @@ fn part(reader: &mut NodeReader) -> &'static Part {
     &PARTS[0]
 }
 
-/// The column of the datasheet that the cycles use.
-fn busy_times(reader: &mut NodeReader) -> BusyTimes {
-    reader.word_or_first(
-        "cyclescope,busy-times",
-        &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)],
-        "which of the datasheet's columns cycles take",
-    )
+/// The column of the datasheet that the cycles use: true if each takes its typical time. Else each takes its maximum
+/// time, part of a page as long as a whole page.
+fn is_typical(reader: &mut NodeReader) -> bool {
+    let columns = [("typical", true), ("maximum", false)];
+    reader.word_or_first("cyclescope,busy-times", &columns, "which of the datasheet's columns cycles take")
 }
 
 /// A time from the chosen column. Both are read, so that both are checked and listed.
-fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, meaning: &str) -> Ps {
+fn column(reader: &mut NodeReader, is_typical: bool, name: &str, unit: &str, meaning: &str) -> Ps {
     let typical = reader.timing_ps(&format!("cyclescope,{name}typical{unit}"), &format!("typical {meaning}"));
     let maximum = reader.timing_ps(&format!("cyclescope,{name}maximum{unit}"), &format!("maximum {meaning}"));
-    if choice == BusyTimes::Typical { typical } else { maximum }
+    if is_typical { typical } else { maximum }
 }
 
 /// Reads a Micron N25Q's node: typically eight bytes of a page are programmed at once; the maximum is the same for any
@@ -195,9 +184,9 @@ pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
         0..=0xffff,
         "the nonvolatile configuration register at the start has 16 bits",
     );
-    let choice = busy_times(reader);
-    let mut times = Times::read(reader, choice, N25Q);
-    if choice == BusyTimes::Typical {
+    let is_typical = is_typical(reader);
+    let mut times = Times::read(reader, is_typical, N25Q);
+    if is_typical {
         times.partial_program = PartialProgram::Share { unit_bytes: 8 };
     }
     (Registers::new(&n25q::SET, part.size_bytes, 0).with(n25q::NVCR, nonvolatile), times)
@@ -205,8 +194,8 @@ pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
 
 /// Reads a Cypress FL-L's node.
 pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
-    let choice = busy_times(reader);
-    let mut times = Times::read(reader, choice, FL_L);
+    let is_typical = is_typical(reader);
+    let mut times = Times::read(reader, is_typical, FL_L);
     (times.partial_program, times.erase_suspend) = (PartialProgram::Bytes, times.program_suspend);
     let latency_code_0 = reader.timing_cycles(
         "cyclescope,latency-code-0-clocks",

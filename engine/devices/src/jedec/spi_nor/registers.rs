@@ -5,10 +5,11 @@ pub mod fl_l;
 pub mod n25q;
 
 use super::commands::{Command, Dummies, Protocol, Source, Target};
-use super::notes::Note;
+use super::parameters::Times;
 use super::parts::SECTOR_BYTES;
 use crate::registers::{self, Map, field};
 use engine::state::State;
+use engine::time::Ps;
 use engine::wire::spi::Rate;
 
 /// Register bits that follow from the chip's condition.
@@ -37,19 +38,9 @@ pub struct Writing<'a> {
     pub volatile_only: bool,
 }
 
-/// How long a write takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteTime {
-    /// Less than chip select must stay high: nothing to wait for.
-    None,
-    /// That of the status register.
-    Status,
-    /// That of the nonvolatile configuration register.
-    Nonvolatile,
-}
-
-/// The result of a write: how long it takes, and a note about bits that were not written.
-type Written = (WriteTime, Option<Note>);
+/// The result of a write: how long it takes, unless that is less than chip select must stay high, and a note about bits
+/// that were not written.
+type Written = (Option<fn(&Times) -> Ps>, Option<String>);
 
 /// The end of a read from the array.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +127,7 @@ pub struct Set {
 #[derive(Clone, Debug, State)]
 pub struct Registers {
     #[state(skip)]
-    set: &'static Set,
+    pub set: &'static Set,
     values: registers::Registers,
     /// Lock register of each sector.
     #[state(with = engine::state::fixed)]
@@ -205,21 +196,6 @@ impl Registers {
         }
     }
 
-    /// Bytes after which a read by `command` wraps, if it does.
-    pub fn wrap_bytes(&self, command: &Command) -> Option<u32> {
-        (self.set.wrap_bytes)(self, command)
-    }
-
-    /// The read that is active right after power-up, without a command.
-    pub fn opcode_at_power_up(&self) -> Option<u8> {
-        (self.set.opcode_at_power_up)(self)
-    }
-
-    /// True if the next frame continues the read with its address, without a command.
-    pub fn continues(&mut self, end: ReadEnd) -> bool {
-        (self.set.continues)(self, end)
-    }
-
     /// Byte `index` of a register; FFh if `source` is not a register.
     pub fn read(&self, source: Source, address: u32, index: u32, condition: Condition) -> u8 {
         match source {
@@ -241,11 +217,11 @@ impl Registers {
     /// Writes registers: volatile ones in no time.
     pub fn write(&mut self, writing: Writing) -> Written {
         let value = writing.data.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
-        let (register, time) = match writing.target {
-            Target::Volatile(register) => (register, WriteTime::None),
-            Target::Status(register) => (register, WriteTime::Status),
-            Target::Nonvolatile(register) => (register, WriteTime::Nonvolatile),
-            Target::Lock => return (WriteTime::None, self.write_lock(writing.address, value as u8)),
+        let (register, time): (u32, Option<fn(&Times) -> Ps>) = match writing.target {
+            Target::Volatile(register) => (register, None),
+            Target::Status(register) => (register, Some(|times| times.write_status)),
+            Target::Nonvolatile(register) => (register, Some(|times| times.write_nonvolatile)),
+            Target::Lock => return (None, self.write_lock(writing.address, value as u8)),
             Target::Registers | Target::AnyRegister => return fl_l::write(self, writing),
         };
         self.store(register, value);
@@ -269,9 +245,10 @@ impl Registers {
     }
 
     /// A note says that the register is locked down.
-    fn write_lock(&mut self, address: u32, value: u8) -> Option<Note> {
+    fn write_lock(&mut self, address: u32, value: u8) -> Option<String> {
         if self.lock(address) & LOCKED_DOWN != 0 {
-            return Some(Note::LockedDown { address });
+            let which = format!("the lock register of {address:#08x}");
+            return Some(format!("command E5h ignored: {which} is locked down until reset"));
         }
         self.locks[(address / SECTOR_BYTES) as usize] = value & (WRITE_LOCKED | LOCKED_DOWN);
         None

@@ -4,12 +4,8 @@
 //! The chip does not get the time of such a frame. It is not busy, so its data do not depend on the time; whether its
 //! clocks are too fast was checked before.
 
-use super::Flash;
-use super::commands::Source;
-use super::frame::{Frame, Phase};
-use engine::time::{Cycles, Ps};
-use engine::wire::notes::Notes;
-use engine::wire::spi::{Drive, Header, SpiTarget};
+use super::*;
+use engine::wire::spi::Drive;
 
 /// The longest burst that is compared with the fastest clock.
 const LONGEST_CLOCKS: u32 = 32;
@@ -57,7 +53,7 @@ impl Flash {
     fn try_header(&self, header: &Header) -> Option<Frame> {
         let now = self.last_edge;
         let spans = header.bursts(0).map(|burst| burst.clocks.min(LONGEST_CLOCKS)).chain(1..=LONGEST_CLOCKS);
-        let fast_enough = |clocks: u32| header.least(clocks) >= self.shortest[clocks as usize];
+        let fast_enough = |clocks: u32| header.least(clocks) >= self.fastest.shortest(clocks);
         if !spans.into_iter().all(fast_enough) {
             return None;
         }

@@ -4,13 +4,8 @@
 //! bytes that are read in this way by [`Flash::part_of_byte`]; all other clocks by [`Flash::clock`], which checks the
 //! level of each line on each edge. All give the same result (a test compares them).
 
-use super::Flash;
-use super::commands::Source;
-use super::frame::Phase;
-use super::notes::Note;
-use engine::time::Ps;
-use engine::wire::bytes::Span;
-use engine::wire::spi::{Burst, Drive, Lines, NextClock, Rate};
+use super::*;
+use engine::wire::spi::Drive;
 
 /// The levels of the four lines around an edge.
 #[derive(Clone, Copy)]
@@ -304,37 +299,35 @@ impl Flash {
         let Some(command) = frame.command else { return };
         let expected = self.registers.dummy_clocks(command.dummies);
         let got = frame.deaf_clocks;
-        let address_lines =
-            command.address.map_or(Lines::Single, |lines| self.registers.protocol().lines(lines)).bits();
+        let protocol = self.registers.protocol();
+        let address_lines = command.address.map_or(Lines::Single, |lines| lines_in(protocol, lines)).bits();
         let mode = !frame.released
             && !command.mode
             && got < expected
             && (got <= 1 || address_lines > 1 && (got * address_lines == 8 || got * address_lines == 4));
         if got != expected && !mode {
-            self.notes.add(Note::DummyClocks { opcode: command.opcode, got, expected });
+            let opcode = command.opcode;
+            self.notes.add(format!("command {opcode:02X}h: {got} dummy clocks, the chip expects {expected}"));
         }
     }
 
     fn note_output(&mut self, burst: Burst) {
         let frame = &self.frame;
-        let opcode = frame.opcode();
         let mode_bit_reset = frame.continuing && burst.lines == Lines::Single && burst.drive == Drive::Controller;
         if burst.drive == Drive::Nobody || mode_bit_reset {
             // A surplus of dummy clocks is noted when the controller starts to read; MODE BIT RESET does not read.
         } else if burst.lines != frame.lines {
-            let (got, expected) = (burst.lines, frame.lines);
-            self.notes.add(Note::WrongLines { opcode: Some(opcode), phase: "data", got, expected });
+            self.note_lines("data", burst.lines);
         } else if burst.rate != frame.rate {
-            self.notes.add(Note::WrongRate { opcode, phase: "data", expected: frame.rate });
+            self.note_rate("data");
         } else if burst.drive == Drive::Controller && burst.lines != Lines::Single {
-            self.notes.add(Note::Contention { opcode });
+            self.note_frame("the controller drives the lines on which the chip puts out data");
         }
     }
 
     #[cold]
     fn note_input(&mut self, burst: Burst) {
         let frame = &self.frame;
-        let (got, expected) = (burst.lines, frame.lines);
         let phase = match frame.phase {
             Phase::Opcode => "the command",
             Phase::Address if frame.continuing => "address (which comes first in continuous read, or XIP, mode)",
@@ -342,15 +335,34 @@ impl Flash {
             Phase::Mode => "the mode byte",
             _ => "data",
         };
-        let opcode = frame.command.map(|command| command.opcode);
-        self.notes.add(if burst.drive == Drive::Nobody {
-            Note::Undriven { opcode, phase }
-        } else if got != expected {
-            Note::WrongLines { opcode, phase, got, expected }
-        } else if burst.rate != frame.rate {
-            Note::WrongRate { opcode: frame.opcode(), phase, expected: frame.rate }
+        if burst.drive != Drive::Nobody && burst.lines != frame.lines {
+            self.note_lines(phase, burst.lines);
+        } else if burst.drive != Drive::Nobody && burst.rate != frame.rate {
+            self.note_rate(phase);
         } else {
-            Note::Undriven { opcode, phase }
-        });
+            self.note_frame(&format!("{phase} taken by the chip while the controller drives nothing"));
+        }
+    }
+
+    #[cold]
+    fn note_lines(&mut self, phase: &str, got: Lines) {
+        let (got, expected) = (got as u32, self.frame.lines as u32);
+        self.note_frame(&format!("{phase} on {got} line(s), the chip uses {expected}"));
+    }
+
+    #[cold]
+    fn note_rate(&mut self, phase: &str) {
+        let edges = if self.frame.rate == Rate::Double { "both edges" } else { "one edge" };
+        let opcode = self.frame.opcode();
+        self.notes.add(format!("command {opcode:02X}h: the chip takes {phase} on {edges} of each clock"));
+    }
+
+    /// Notes what is wrong in the present frame.
+    fn note_frame(&mut self, what: &str) {
+        let command = match self.frame.command {
+            Some(command) => format!("command {:02X}h", command.opcode),
+            None => "a command".to_owned(),
+        };
+        self.notes.add(format!("{command}: {what}"));
     }
 }

@@ -10,8 +10,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::{COMMON, Chip, Kind, Shared};
+use super::{COMMON, MAX_HZ, OUTPUTS, STATUS};
 use crate::prelude::*;
+use crate::support::register_chip::{ChipTable, Common, Note, Outputs};
 use engine::wire::spi::SpiTarget;
 
 registers! {
@@ -72,19 +73,21 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
         let settling = reader.timing_u32("cyclescope,settling-samples", 1..=100, meaning).into();
         Lis3dh { turn_on, settling, mode: 0 }
     };
-    Chip::from_node(reader, times).on_wire(reader)
+    super::from_node(reader, times).on_wire(MAX_HZ, reader)
 }
 
-impl Kind for Lis3dh {
+impl ChipTable for Lis3dh {
     const MAP: &'static Map = &joined!(COMMON, OWN);
-    const ADDRESS_MASK: u32 = 0x3f;
+    const ADDRESS: u8 = 0x3f;
+    const OUTPUTS: Outputs = OUTPUTS;
+    const NOTE: Note = super::note;
 
-    fn counts_up(command: u8, _: &Registers) -> bool {
-        command & 1 << 6 != 0
+    fn shown(&self, register: u32, held: u32, chip: &Common) -> u32 {
+        if register == STATUS { super::status(chip) } else { held }
     }
 
     /// CTRL_REG1 or CTRL_REG4 may change the rate or the mode.
-    fn configure(&mut self, Shared { registers, sampler, .. }: &mut Shared, now: Ps) {
+    fn wrote(&mut self, _: u32, _: bool, Common { registers, sampler, .. }: &mut Common, now: Ps) {
         let odr = registers.field(CTRL_REG1, CTRL_REG1_ODR) as usize;
         let low_power = registers.has(CTRL_REG1, CTRL_REG1_LPEN);
         // Table 10.
@@ -107,11 +110,11 @@ impl Kind for Lis3dh {
         (value.clamp(-most - 1, most) << (16 - bits)) as i16
     }
 
-    fn reports(registers: &Registers) -> bool {
-        registers.has(CTRL_REG3, CTRL_REG3_I1_ZYXDA)
+    fn enabled(registers: &Registers) -> u32 {
+        flag(1, registers.has(CTRL_REG3, CTRL_REG3_I1_ZYXDA))
     }
 
-    fn level(registers: &Registers, is_ready: bool) -> bool {
-        is_ready != registers.has(CTRL_REG6, CTRL_REG6_INT_LOW)
+    fn level(registers: &Registers, raised: u32) -> bool {
+        (raised != 0) != registers.has(CTRL_REG6, CTRL_REG6_INT_LOW)
     }
 }

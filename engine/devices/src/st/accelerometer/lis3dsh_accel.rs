@@ -12,8 +12,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::{COMMON, Chip, Kind, Shared};
+use super::{COMMON, MAX_HZ, OUTPUTS, STATUS};
 use crate::prelude::*;
+use crate::support::register_chip::{ChipTable, Common, Note, Outputs};
 use engine::wire::spi::SpiTarget;
 
 registers! {
@@ -47,7 +48,7 @@ registers! {
 }
 
 /// The highest data rate. Each lower value of CTRL_REG4.ODR, down to 1, halves it.
-const FASTEST_HZ: u64 = 1600;
+const FASTEST: Hz = Hz::new(1600).expect("a rate");
 const DIVIDERS: [u64; 9] = [512, 256, 128, 64, 32, 16, 4, 2, 1];
 /// Millionths of g a digit, by CTRL_REG5.FSCALE: 2, 4, 6, 8 and 16 g (sensitivity).
 const SENSITIVITY_UG: [i32; 5] = [60, 120, 180, 240, 730];
@@ -71,7 +72,7 @@ struct Lis3dsh {
 /// A chip as its node describes it, powered from time 0.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
     let meaning = "from power-down to the first data, besides a period of the data rate";
-    let mut chip = Chip::from_node(reader, |reader| Lis3dsh {
+    let mut chip = super::from_node(reader, |reader| Lis3dsh {
         turn_on: reader.timing_ps("cyclescope,turn-on-us", meaning),
         ..Lis3dsh::default()
     });
@@ -79,42 +80,40 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
     let allowed = |value: u32| (-40_000..=85_000).contains(&(value as i32));
     let millicelsius = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
     // One digit is one degree; 0 is 25 degrees.
-    chip.kind.temperature = (millicelsius.div_euclid(1000) - 25) as u8;
-    chip.on_wire(reader)
+    chip.table.temperature = (millicelsius.div_euclid(1000) - 25) as u8;
+    chip.on_wire(MAX_HZ, reader)
 }
 
-impl Kind for Lis3dsh {
+impl ChipTable for Lis3dsh {
     const MAP: &'static Map = &joined!(COMMON, OWN);
-    const ADDRESS_MASK: u32 = 0x7f;
+    const ADDRESS: u8 = 0x7f;
+    const OUTPUTS: Outputs = OUTPUTS;
+    const NOTE: Note = super::note;
 
     fn counts_up(_: u8, registers: &Registers) -> bool {
         registers.has(CTRL_REG6, CTRL_REG6_ADD_INC)
     }
 
-    fn configure(&mut self, shared: &mut Shared, now: Ps) {
-        if shared.registers.has(CTRL_REG3, CTRL_REG3_STRT) {
-            shared.registers.reset();
-            (shared.fresh, shared.overrun) = (0, 0);
-        }
-        let odr = shared.registers.field(CTRL_REG4, CTRL_REG4_ODR);
-        let before = std::mem::replace(&mut self.odr, odr);
-        let (sampler, divider) = (&mut shared.sampler, odr.checked_sub(1).and_then(|at| DIVIDERS.get(at as usize)));
-        match (divider, Hz::new(FASTEST_HZ)) {
-            _ if odr == before => {}
-            (Some(every), Some(rate)) => {
-                let turn_on = if sampler.rate().is_some() { Ps::ZERO } else { self.turn_on };
-                let first = now.saturating_add(turn_on).saturating_add(rate.ps_at_floor(Cycles(*every)));
-                sampler.start_divided(rate, *every, first);
-            }
-            _ => sampler.stop(),
+    fn shown(&self, register: u32, held: u32, chip: &Common) -> u32 {
+        match register {
+            STATUS => super::status(chip),
+            OUT_T => self.temperature.into(),
+            STAT => chip.flags::<Lis3dsh>(),
+            _ => held,
         }
     }
 
-    fn computed(&self, address: u32, shared: &Shared) -> Option<u8> {
-        match address {
-            OUT_T => Some(self.temperature),
-            STAT => Some(u8::from(shared.overrun != 0) << 1 | u8::from(shared.fresh != 0)),
-            _ => None,
+    fn wrote(&mut self, _: u32, _: bool, chip: &mut Common, now: Ps) {
+        if chip.registers.has(CTRL_REG3, CTRL_REG3_STRT) {
+            chip.registers.reset();
+            (chip.ready, chip.overrun) = (0, 0);
+        }
+        let odr = chip.registers.field(CTRL_REG4, CTRL_REG4_ODR);
+        let before = std::mem::replace(&mut self.odr, odr);
+        match odr.checked_sub(1).and_then(|at| DIVIDERS.get(at as usize)) {
+            _ if odr == before => {}
+            Some(every) => chip.sampler.go_on_divided(FASTEST, *every, now, self.turn_on),
+            None => chip.sampler.stop(),
         }
     }
 
@@ -124,13 +123,13 @@ impl Kind for Lis3dsh {
         digits.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
-    fn reports(registers: &Registers) -> bool {
+    fn enabled(registers: &Registers) -> u32 {
         let both = CTRL_REG3_DR_EN | CTRL_REG3_INT1_EN;
-        registers[CTRL_REG3] & both == both
+        flag(1, registers[CTRL_REG3] & both == both)
     }
 
     /// While INT1 is off, the board's pull-down keeps it low.
-    fn level(registers: &Registers, is_ready: bool) -> bool {
-        registers.has(CTRL_REG3, CTRL_REG3_INT1_EN) && is_ready == registers.has(CTRL_REG3, CTRL_REG3_IEA)
+    fn level(registers: &Registers, raised: u32) -> bool {
+        registers.has(CTRL_REG3, CTRL_REG3_INT1_EN) && (raised != 0) == registers.has(CTRL_REG3, CTRL_REG3_IEA)
     }
 }

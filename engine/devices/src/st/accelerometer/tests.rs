@@ -1,19 +1,17 @@
 //! Chips on a wire, for the tests of all kinds.
 
 use crate::bench::{cells, node, phandle_of, read_tree};
-use crate::registers::{Map, registers};
+use crate::registers::{Map, Registers, registers};
+use crate::support::register_chip::READ;
 use engine::dt::node::Node;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::DeviceId;
 use engine::time::Ps;
-use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, Lines, SpiTarget};
 
 pub(super) const BOOT_US: u32 = 5000;
 /// The device that a chip's interrupt is connected to.
 pub(super) const LISTENER: DeviceId = DeviceId(2);
-/// An access to the outputs: a read of several registers.
-const READ: u8 = 0x80;
 
 /// A chip's node, with properties of its own: timing, all chosen by the test, and others.
 pub(super) fn chip_node(
@@ -115,10 +113,11 @@ fn a_write_changes_what_it_can_and_notes_what_is_not_modelled() {
         (7, 0xff, 0x00, true),
     ];
     for (address, written, held, is_noted) in cases {
-        let (mut chip, mut notes) = (super::Shared { address, ..super::Shared::new(&MAP) }, Notes::default());
-        chip.write(written, &mut notes);
-        let note = format!("{written:#04x} in register {address:#04x} asks for what is not modelled");
-        let noted = if is_noted { vec![note] } else { Vec::new() };
-        assert_eq!((chip.registers[address], notes.take()), (held, noted));
+        let mut registers = Registers::new(&MAP);
+        let noted = super::note(address, MAP.row(address), registers[address], written);
+        _ = registers.write(address, written.into());
+        let text = format!("{written:#04x} in register {address:#04x} asks for what is not modelled");
+        let expected = is_noted.then_some(text);
+        assert_eq!((registers[address], noted), (held, expected));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::super::aack::verdict;
 use super::super::fcs;
-use super::super::registers::Registers;
 use super::*;
+use crate::registers::Registers;
 
 const PAN: u16 = 0x1234;
 const SHORT: u16 = 0x5678;
@@ -17,9 +17,9 @@ fn listening(destination: (u16, u16)) -> Bench {
     let mut bench = Bench::of(Part::At86rf231, peer);
     bench.start();
     address(|at, value| bench.write(at, value));
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     bench.read(IRQ_STATUS);
-    bench.command(Command::RxAackOn);
+    bench.command(Command::RX_AACK_ON);
     bench
 }
 
@@ -38,7 +38,7 @@ fn a_frame_is_acknowledged_twelve_symbols_after_it() {
         while bench.counter("acknowledgements_sent") == 0 {
             let due = bench.chip.wakes_at().unwrap();
             bench.chip.advance(due);
-            events.push(((due - begins).0 / 1_000_000, bench.chip.status_code(), bench.chip.registers.get(IRQ_STATUS)));
+            events.push(((due - begins).0 / 1_000_000, bench.chip.status_code(), bench.chip.registers[IRQ_STATUS]));
         }
         let end = 192 + u64::from(BYTES) * 32;
         let expected = [
@@ -55,7 +55,7 @@ fn a_frame_is_acknowledged_twelve_symbols_after_it() {
         assert_eq!(events, expected);
         let mut ack = vec![0x02, 0x00, 0x00, 0, 0];
         fcs::close(&mut ack);
-        assert_eq!(bench.chip.last_sent(), ack);
+        assert_eq!(bench.chip.last_sent, ack);
         bench.now = bench.chip.now;
         assert_eq!(bench.read(TRX_STATE) >> 5, 0);
         assert_eq!(bench.frame().0, super::super::air::psdu(BYTES, 0, Some((PAN, SHORT))));
@@ -92,9 +92,9 @@ fn acknowledging_can_be_off_and_the_filter_too() {
 
 #[test]
 fn the_filter_has_the_standards_rules() {
-    let mut registers = Registers::new(Part::At86rf231);
-    address(|at, value| registers.set(at, value));
-    (0x24u8..0x2c).for_each(|at| registers.set(at, at));
+    let mut registers = Registers::new(Part::At86rf231.map());
+    address(|at, value| registers.set(at, value.into()));
+    (0x24..0x2c).for_each(|at| registers.set(at, at));
     // Frame control, sequence number, addresses; accepted, acknowledged.
     let rules: [(&[u8], bool, bool); 13] = [
         (&[0x61, 0x88, 1, 0x34, 0x12, 0x78, 0x56, 1, 0], true, true),

@@ -45,7 +45,7 @@ fn the_first_byte_shows_what_spi_cmd_mode_says() {
     assert_eq!(first(&mut bench, 0), 0);
     assert_eq!(first(&mut bench, 1), 0x08);
     assert_eq!(first(&mut bench, 2), 0x60);
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     assert_eq!(first(&mut bench, 3), 0x01);
     // Looking does not clear it.
     assert_eq!((first(&mut bench, 3), bench.read(IRQ_STATUS), first(&mut bench, 3)), (0x01, 0x01, 0x00));

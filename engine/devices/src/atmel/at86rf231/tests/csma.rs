@@ -14,8 +14,8 @@ fn ready(acknowledged_pct: u64, others: Others) -> Bench {
     let mut bench = Bench::of(Part::At86rf231, Peer { acknowledged_pct, ..Peer::default() });
     bench.chip.others = others;
     bench.start();
-    bench.go(Command::PllOn);
-    bench.go(Command::TxAretOn);
+    bench.go(Command::PLL_ON);
+    bench.go(Command::TX_ARET_ON);
     assert_eq!((bench.status(), bench.trac()), (0x19, 7));
     let mut psdu = [7; 127];
     psdu[..3].copy_from_slice(&[0x61, 0x88, 1]);
@@ -136,18 +136,18 @@ fn other_stations_come_and_go() {
 #[test]
 fn a_transaction_is_left_at_its_end_or_by_force() {
     let mut bench = ready(100, Others::default());
-    bench.command(Command::TxStart);
+    bench.command(Command::TX_START);
     assert_eq!((bench.status(), bench.trac()), (0x12, 7));
-    bench.command(Command::PllOn);
+    bench.command(Command::PLL_ON);
     assert_eq!(bench.status(), 0x12);
     bench.wait_us(8000);
     assert_eq!((bench.status(), bench.counter("frames_sent")), (0x09, 1));
-    bench.go(Command::TxAretOn);
+    bench.go(Command::TX_ARET_ON);
     bench.control(ControlPin::Sleep, true);
     bench.control(ControlPin::Sleep, false);
     bench.wait_us(2500);
     assert_eq!(bench.status(), 0x12);
-    bench.go(Command::ForcePllOn);
+    bench.go(Command::FORCE_PLL_ON);
     bench.wait_us(8000);
     assert_eq!((bench.status(), bench.counter("frames_sent")), (0x09, 1));
 }

@@ -103,7 +103,7 @@ proptest! {
 #[test]
 fn a_loop_that_leaves_the_chip_alone_can_be_skipped_to_its_next_event() {
     let mut bench = Bench::with(&[5], 5000);
-    bench.go(Command::RxOn);
+    bench.go(Command::RX_ON);
     bench.read(IRQ_STATUS);
     let clock = Hz::new(1_000_000).unwrap();
     let look = |bench: &mut Bench, cycle| {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn an_interrupt_shows_after_its_latency_and_is_cleared_by_reading() {
     let mut bench = Bench::new();
-    bench.command(Command::PllOn);
+    bench.command(Command::PLL_ON);
     let locked = bench.chip.transition.unwrap().at;
     assert_eq!(bench.chip.wakes_at(), Some(locked));
     bench.chip.advance(locked);
@@ -21,11 +21,11 @@ fn an_interrupt_shows_after_its_latency_and_is_cleared_by_reading() {
 fn masked_interrupts_are_kept_only_where_the_mode_says_so() {
     let mut bench = Bench::new();
     bench.write(IRQ_MASK, 0xfe);
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     assert_eq!((bench.irq(), bench.read(IRQ_STATUS)), (false, 0));
-    bench.go(Command::TrxOff);
+    bench.go(Command::TRX_OFF);
     bench.write(registers::TRX_CTRL_1, 0x22);
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     assert_eq!((bench.irq(), bench.read(IRQ_STATUS)), (false, 0x01));
 }
 
@@ -34,7 +34,7 @@ fn the_pin_may_be_active_low() {
     let mut bench = Bench::new();
     bench.write(registers::TRX_CTRL_1, 0x21);
     assert!(bench.irq());
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     assert!(!bench.irq());
 }
 
@@ -45,7 +45,7 @@ fn measurements_end_with_an_interrupt() {
     bench.wait_us(200);
     // In TRX_OFF none is made.
     assert_eq!((bench.read(TRX_STATUS), bench.read(IRQ_STATUS)), (0x08, 0));
-    bench.go(Command::RxOn);
+    bench.go(Command::RX_ON);
     bench.read(IRQ_STATUS);
     bench.write(registers::PHY_CC_CCA, 0xab);
     assert_eq!(bench.read(TRX_STATUS), 0x06);
@@ -59,7 +59,7 @@ fn measurements_end_with_an_interrupt() {
 #[test]
 fn another_channel_locks_the_pll_again() {
     let mut bench = Bench::new();
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     bench.read(IRQ_STATUS);
     bench.write(registers::PHY_CC_CCA, 0x2c);
     assert_eq!(bench.read(IRQ_STATUS), 0);

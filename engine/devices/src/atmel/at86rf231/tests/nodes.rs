@@ -1,5 +1,6 @@
 //! The chip's node.
 
+use super::super::limits::Limit;
 use super::super::parameters::from_node;
 use super::*;
 use crate::bench::{cells, node, read_tree};
@@ -44,8 +45,8 @@ fn times_limits_and_the_peer_come_from_the_node() {
     let air = [("cyclescope,air-frame-bytes", cells(&[1, 127])), ("cyclescope,air-interval-us", cells(&[4928]))];
     let (parameters, faults) = read(&air);
     assert_eq!(faults, [""; 0]);
-    assert_eq!((parameters.times.reset, parameters.limits.idle), (Ps::from_us(7), Ps::from_ns(7)));
-    assert_eq!((parameters.limits.sleep_pulse, parameters.limits.period), (Ps(7), Ps(133_333)));
+    assert_eq!((parameters.times.reset, parameters.limits[Limit::T8 as usize]), (Ps::from_us(7), Ps::from_ns(7)));
+    assert_eq!((parameters.limits[Limit::T7 as usize], parameters.limits[Limit::Clock as usize]), (Ps(7), Ps(133_333)));
     assert_eq!((parameters.peer.lengths, parameters.peer.interval), (vec![1, 127], Ps::from_us(4928)));
     for air in [&air[..1], &[air[0].clone(), ("cyclescope,air-interval-us", cells(&[0]))]] {
         let (silent, faults) = read(air);

@@ -9,8 +9,8 @@ fn a_frame_comes_in_at_its_rate_after_a_header_of_250_kbps() {
         let mut bench = Bench::of(Part::At86rf231, peer);
         bench.start();
         bench.write(registers::TRX_CTRL_2, rate);
-        bench.go(Command::PllOn);
-        bench.command(Command::RxOn);
+        bench.go(Command::PLL_ON);
+        bench.command(Command::RX_ON);
         let listens = bench.chip.wakes_at().unwrap();
         let begins = listens + Ps::from_us(10_000);
         while bench.counter("frames_received") == 0 {
@@ -31,16 +31,16 @@ fn a_peer_of_another_rate_is_not_understood() {
         Peer { lengths: vec![20], interval: Ps::from_us(1000), rate: 3, acknowledged_pct: 100, ..Peer::default() };
     let mut bench = Bench::of(Part::At86rf231, peer);
     bench.start();
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench.wait_us(1500);
     assert_eq!((bench.counter("frames_received"), bench.counter("frames_missed")), (0, 1));
     assert!(bench.notes()[0].contains("data rate"));
     // Nor does it acknowledge.
-    bench.go(Command::PllOn);
-    bench.go(Command::TxAretOn);
+    bench.go(Command::PLL_ON);
+    bench.go(Command::TX_ARET_ON);
     bench.write(registers::XAH_CTRL_0, 0x08);
     bench.fill(&[0x61, 0x88, 1, 2, 3]);
-    bench.command(Command::TxStart);
+    bench.command(Command::TX_START);
     bench.wait_us(5000);
     assert_eq!(bench.read(TRX_STATE) >> 5, 5);
 }
@@ -52,7 +52,7 @@ fn an_acknowledgement_has_the_rate_of_the_frame() {
     bench.start();
     bench.write(registers::TRX_CTRL_2, 3);
     bench.write(registers::CSMA_BE, 0);
-    bench.go(Command::TxAretOn);
+    bench.go(Command::TX_ARET_ON);
     bench.fill(&[0x61; 100]);
     bench.read(IRQ_STATUS);
     // Assessment, PLL, header, 100 bytes of 4 us, turnaround, header, 5 bytes.

@@ -11,9 +11,9 @@ fn psdu(length: u8, number: u64) -> Vec<u8> {
 /// A receiver that has been listening from now on.
 fn listening(lengths: &[u8], interval_us: u64) -> Bench {
     let mut bench = Bench::with(lengths, interval_us);
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     bench.read(IRQ_STATUS);
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench
 }
 
@@ -66,10 +66,10 @@ fn lengths_come_in_turn_and_the_interval_is_kept() {
 fn a_receiver_that_does_not_listen_misses_a_frame_and_the_peer_waits() {
     let mut bench = listening(&[10], 3000);
     bench.wait_us(10);
-    bench.command(Command::PllOn);
+    bench.command(Command::PLL_ON);
     bench.wait_us(20_000);
     assert_eq!((bench.counter("frames_missed"), bench.chip.wakes_at()), (1, None));
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench.wait_us(3000 + 192 + 320 + 10);
     assert_eq!((bench.counter("frames_received"), bench.counter("frames_missed")), (1, 1));
 }
@@ -79,13 +79,13 @@ fn leaving_in_the_middle_loses_the_frame_and_waiting_does_not() {
     let mut bench = listening(&[100], 10_000);
     bench.wait_us(10_500);
     assert_eq!(bench.status(), 0x01);
-    bench.command(Command::ForcePllOn);
+    bench.command(Command::FORCE_PLL_ON);
     bench.wait_us(5000);
     assert_eq!((bench.counter("frames_received"), bench.counter("frames_missed")), (0, 1));
     // The peer has kept its rhythm: a frame at 20 ms.
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench.wait_us(5000);
-    bench.command(Command::PllOn);
+    bench.command(Command::PLL_ON);
     assert_eq!(bench.status(), 0x01);
     bench.wait_us(5000);
     assert_eq!((bench.status(), bench.counter("frames_received")), (0x09, 1));
@@ -95,7 +95,7 @@ fn leaving_in_the_middle_loses_the_frame_and_waiting_does_not() {
 fn a_protected_buffer_is_not_overwritten() {
     let mut bench = Bench::with(&[10], 2000);
     bench.write(registers::TRX_CTRL_2, 0x80);
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench.wait_us(110 + 3 * 2000 + 1000);
     assert_eq!((bench.counter("frames_received"), bench.counter("frames_missed")), (1, 2));
     assert_eq!(bench.frame().0, psdu(10, 0));
@@ -145,13 +145,13 @@ fn frames_never_overlap() {
 #[test]
 fn after_a_transmission_the_pll_settles_before_a_frame_is_heard() {
     let mut bench = listening(&[5], 10);
-    bench.command(Command::ForcePllOn);
+    bench.command(Command::FORCE_PLL_ON);
     bench.fill(&[1, 2, 3]);
     bench.wait_us(3);
-    bench.command(Command::TxStart);
-    bench.command(Command::RxOn);
+    bench.command(Command::TX_START);
+    bench.command(Command::RX_ON);
     bench.wait_us(10);
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     bench.wait_us(500);
     // One begins 10 us after the receiver listens again, which is too early; the next 10 us after it.
     assert_eq!((bench.counter("frames_sent"), bench.counter("frames_missed")), (1, 2));

@@ -17,25 +17,25 @@ fn transitions_take_their_times() {
     let mut bench = Bench::cold(&[], 0);
     bench.wait_us(300);
     let way = [
-        (Command::ForceTrxOff, 25, 0x08),
-        (Command::PllOn, 110, 0x09),
-        (Command::RxOn, 1, 0x06),
-        (Command::PllOn, 1, 0x09),
-        (Command::TrxOff, 1, 0x08),
-        (Command::RxOn, 110, 0x06),
-        (Command::ForcePllOn, 1, 0x09),
-        (Command::ForceTrxOff, 1, 0x08),
+        (Command::FORCE_TRX_OFF, 25, 0x08),
+        (Command::PLL_ON, 110, 0x09),
+        (Command::RX_ON, 1, 0x06),
+        (Command::PLL_ON, 1, 0x09),
+        (Command::TRX_OFF, 1, 0x08),
+        (Command::RX_ON, 110, 0x06),
+        (Command::FORCE_PLL_ON, 1, 0x09),
+        (Command::FORCE_TRX_OFF, 1, 0x08),
     ];
     for (command, us, code) in way {
         bench.command(command);
         // The command counts when its last bit has come: 425 ns before the bench lets the chip go.
         let transition = bench.chip.transition.unwrap();
-        assert_eq!(transition.at + Ps::from_ns(425), bench.now + Ps::from_us(us), "{command}");
+        assert_eq!(transition.at + Ps::from_ns(425), bench.now + Ps::from_us(us), "{command:?}");
         if us > 10 {
-            assert_eq!(bench.status(), 0x1f, "{command}");
+            assert_eq!(bench.status(), 0x1f, "{command:?}");
         }
         bench.wait_us(us);
-        assert_eq!(bench.status(), code, "{command}");
+        assert_eq!(bench.status(), code, "{command:?}");
     }
     assert_eq!(bench.notes(), [""; 0]);
 }
@@ -43,15 +43,15 @@ fn transitions_take_their_times() {
 #[test]
 fn commands_that_do_not_fit_are_noted_and_change_nothing() {
     let mut bench = Bench::new();
-    bench.go(Command::TxStart);
-    bench.go(Command::ForcePllOn);
+    bench.go(Command::TX_START);
+    bench.go(Command::FORCE_PLL_ON);
     assert_eq!(bench.status(), 0x08);
-    bench.command(Command::PllOn);
-    bench.command(Command::TrxOff);
+    bench.command(Command::PLL_ON);
+    bench.command(Command::TRX_OFF);
     bench.wait_us(200);
     assert_eq!(bench.status(), 0x09);
-    bench.go(Command::TxAretOn);
-    bench.go(Command::RxAackOn);
+    bench.go(Command::TX_ARET_ON);
+    bench.go(Command::RX_AACK_ON);
     assert_eq!(bench.status(), 0x19);
     let notes = bench.notes();
     let expected = [
@@ -89,10 +89,10 @@ fn slp_tr_sends_to_sleep_and_wakes() {
 #[test]
 fn slp_tr_is_looked_at_when_trx_off_is_reached() {
     let mut bench = Bench::new();
-    bench.go(Command::RxOn);
+    bench.go(Command::RX_ON);
     bench.control(ControlPin::Sleep, true);
     assert!(bench.notes()[0].contains("RX_ON_NOCLK"));
-    bench.command(Command::TrxOff);
+    bench.command(Command::TRX_OFF);
     bench.wait_us(40);
     bench.control(ControlPin::Sleep, false);
     bench.wait_us(100);
@@ -105,7 +105,7 @@ fn slp_tr_is_looked_at_when_trx_off_is_reached() {
 fn a_reset_gives_reset_values_and_trx_off() {
     let mut bench = Bench::new();
     bench.write(0x20, 0x77);
-    bench.go(Command::RxOn);
+    bench.go(Command::RX_ON);
     bench.control(ControlPin::Reset, false);
     bench.wait_us(1);
     assert_eq!(bench.read(0x1c), 0);

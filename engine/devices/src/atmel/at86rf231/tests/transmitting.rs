@@ -5,7 +5,7 @@ use super::*;
 
 /// Sends what is in the buffer: how long from TX_START to the interrupt.
 fn send(bench: &mut Bench) -> Ps {
-    bench.command(Command::TxStart);
+    bench.command(Command::TX_START);
     let start = bench.chip.now;
     while !bench.irq() {
         let due = bench.chip.wakes_at().unwrap();
@@ -18,7 +18,7 @@ fn send(bench: &mut Bench) -> Ps {
 
 fn in_pll_on() -> Bench {
     let mut bench = Bench::new();
-    bench.go(Command::PllOn);
+    bench.go(Command::PLL_ON);
     bench.read(IRQ_STATUS);
     bench
 }
@@ -38,8 +38,8 @@ fn a_frame_goes_out_with_its_check_sequence() {
         let exact = air_time(u64::from(bytes), 0);
         assert!(took >= exact && took < exact + Ps::from_us(20), "{took} {exact}");
         let payload = usize::from(bytes) - 2;
-        assert_eq!(bench.chip.last_sent()[..payload], psdu[..payload]);
-        assert_eq!(bench.chip.last_sent()[payload..], fcs(&psdu[..payload]));
+        assert_eq!(bench.chip.last_sent[..payload], psdu[..payload]);
+        assert_eq!(bench.chip.last_sent[payload..], fcs(&psdu[..payload]));
     }
     assert_eq!(["frames_sent", "frames_sent_invalid", "bytes_sent"].map(|name| bench.counter(name)), [3, 0, 135]);
     assert_eq!((bench.status(), bench.notes()), (0x09, Vec::new()));
@@ -51,7 +51,7 @@ fn the_times_are_exact_from_event_to_event() {
         let mut bench = in_pll_on();
         bench.write(registers::TRX_CTRL_2, rate);
         bench.fill(&[7; 100]);
-        bench.command(Command::TxStart);
+        bench.command(Command::TX_START);
         let mut events = Vec::new();
         while let Some(due) = bench.chip.wakes_at() {
             bench.chip.advance(due);
@@ -85,7 +85,7 @@ fn without_automatic_fcs_the_buffer_goes_out_as_it_is() {
     bench.write(registers::TRX_CTRL_1, 0);
     bench.fill(&[1, 2, 3, 4]);
     send(&mut bench);
-    assert_eq!(bench.chip.last_sent(), [1, 2, 3, 4]);
+    assert_eq!(bench.chip.last_sent, [1, 2, 3, 4]);
     assert_eq!(bench.counter("frames_sent_invalid"), 1);
 }
 
@@ -93,11 +93,11 @@ fn without_automatic_fcs_the_buffer_goes_out_as_it_is() {
 fn bytes_may_be_written_while_the_frame_goes_out_but_not_too_late() {
     let mut bench = in_pll_on();
     bench.access(&[0x60, 100]);
-    bench.command(Command::TxStart);
+    bench.command(Command::TX_START);
     bench.fill(&[9; 100]);
     bench.wait_us(4000);
-    assert_eq!((bench.read(IRQ_STATUS), bench.chip.last_sent()[..98].to_vec()), (0x08, vec![9; 98]));
-    bench.command(Command::TxStart);
+    assert_eq!((bench.read(IRQ_STATUS), bench.chip.last_sent[..98].to_vec()), (0x08, vec![9; 98]));
+    bench.command(Command::TX_START);
     bench.wait_us(1000);
     bench.fill(&[8; 100]);
     assert_eq!((bench.read(IRQ_STATUS), bench.counter("underruns") > 0), (0x40, true));
@@ -108,16 +108,16 @@ fn bytes_may_be_written_while_the_frame_goes_out_but_not_too_late() {
 fn commands_wait_for_the_end_of_the_frame_unless_they_are_forced() {
     let mut bench = in_pll_on();
     bench.fill(&[1; 20]);
-    bench.command(Command::TxStart);
+    bench.command(Command::TX_START);
     bench.wait_us(100);
-    bench.command(Command::RxOn);
+    bench.command(Command::RX_ON);
     assert_eq!(bench.status(), 0x02);
     bench.wait_us(1000);
     assert_eq!((bench.status(), bench.counter("frames_sent")), (0x06, 1));
-    bench.go(Command::PllOn);
-    bench.command(Command::TxStart);
+    bench.go(Command::PLL_ON);
+    bench.command(Command::TX_START);
     bench.wait_us(100);
-    bench.command(Command::ForceTrxOff);
+    bench.command(Command::FORCE_TRX_OFF);
     bench.wait_us(1000);
     assert_eq!((bench.status(), bench.counter("frames_sent")), (0x08, 1));
 }

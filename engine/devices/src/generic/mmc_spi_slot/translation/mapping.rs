@@ -12,11 +12,10 @@
 use std::collections::VecDeque;
 
 use super::parameters::Geometry;
-
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 
 /// Consecutive sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Run {
     /// The first.
     pub first: u32,
@@ -32,7 +31,7 @@ impl Run {
 }
 
 /// The flash's operations besides programming the host's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Counters)]
 pub struct Work {
     /// Sectors moved within a page.
     pub sectors_copied: u64,
@@ -68,7 +67,7 @@ struct Open {
 }
 
 /// The open blocks, and the empty ones.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Mapping {
     #[state(skip)]
     geometry: Geometry,

@@ -12,7 +12,7 @@ const MAPPED: &str = "cyclescope,page-mapped-bytes";
 
 /// Sizes, in sectors unless their name says otherwise. All are powers of two, except the card's and the page-mapped
 /// area's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// The card.
     pub card: u32,
@@ -81,7 +81,7 @@ impl Geometry {
 }
 
 /// Times of the flash's operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Programming a page, whatever part of it changes.
     pub page_program: Ps,

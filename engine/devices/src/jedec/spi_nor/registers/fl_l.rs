@@ -2,9 +2,8 @@
 //!
 //! Cypress S25FL256L/S25FL128L datasheet (002-00124), section "Registers".
 
-use super::{Errors, Protection, ReadEnd, Registers, Set, WriteTime, Writing, Written};
+use super::{Errors, Protection, ReadEnd, Registers, Set, Writing, Written};
 use crate::jedec::spi_nor::commands::{Command, Protocol, Target};
-use crate::jedec::spi_nor::notes::Note;
 use crate::registers::registers;
 use engine::wire::spi::{Lines, Rate};
 
@@ -68,7 +67,7 @@ pub static SET: Set = Set {
     ],
     quad: (CR1V, CR1V_QUAD),
     reset,
-    protocol: |_| Protocol::Extended,
+    protocol: |_| Protocol::Single,
     dummy_clocks: |registers, _| match registers.values.field(CR3V, CR3V_RL) {
         0 => registers.default_clocks,
         clocks => clocks,
@@ -107,19 +106,20 @@ pub(super) fn write(registers: &mut Registers, writing: Writing) -> Written {
         volatile_only
     } else {
         let Some(register) = at(address).filter(|register| *register != SR2V) else {
-            return (WriteTime::None, Some(Note::NoRegister { address }));
+            return (None, Some(format!("command 71h ignored: no register at {address:06X}h")));
         };
         let is_volatile = register < BANK;
         note = write_pair(registers, register % BANK, data[0], is_volatile);
         is_volatile
     };
-    (if is_volatile { WriteTime::None } else { WriteTime::Status }, note)
+    (if is_volatile { None } else { Some(|times| times.write_status) }, note)
 }
 
 /// Writes one register: its volatile copy, and unless `volatile_only` its nonvolatile one.
-fn write_pair(registers: &mut Registers, pair: u32, value: u8, volatile_only: bool) -> Option<Note> {
+fn write_pair(registers: &mut Registers, pair: u32, value: u8, volatile_only: bool) -> Option<String> {
     if pair != CR3V && registers.values.has(CR1V, CR1V_SRP1) {
-        return Some(Note::RegistersLocked);
+        let note = "a register write was ignored: SRP1 (CR1V, bit 0) locks them until power-up";
+        return Some(note.to_owned());
     }
     let mut new = u32::from(value);
     if pair == CR1V {
@@ -130,7 +130,8 @@ fn write_pair(registers: &mut Registers, pair: u32, value: u8, volatile_only: bo
     if !volatile_only {
         registers.values.set(pair + BANK, registers.values[pair]);
     }
-    (pair == CR2V && new & CR2_NOT_MODELLED != 0).then_some(Note::NotModelled { register: "CR2", value })
+    (pair == CR2V && new & CR2_NOT_MODELLED != 0)
+        .then(|| format!("CR2 was written with {value:02X}h: some of its bits are not modelled and stay 0"))
 }
 
 /// Continuous read: after Axh as the mode byte; at the double rate after any mode byte whose halves are complements of

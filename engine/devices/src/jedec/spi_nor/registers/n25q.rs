@@ -71,7 +71,7 @@ fn protocol(registers: &Registers) -> Protocol {
     match registers.values.field(EVCR, EVCR_PROTOCOL) {
         0 | 1 => Protocol::Quad,
         2 => Protocol::Dual,
-        _ => Protocol::Extended,
+        _ => Protocol::Single,
     }
 }
 

@@ -103,7 +103,7 @@ fn it_says_what_it_is() {
     assert_eq!(bench.ask(&[0xab, 0, 0, 0], 1), [0x18]);
     for compatible in ["spansion,s25fl128l", "infineon,s25fl128l"] {
         let changes = [("compatible", strings(&[compatible, "jedec,spi-nor"]))];
-        assert_eq!(bench_with(&changes).flash.size_bytes(), 16 << 20);
+        assert_eq!(bench_with(&changes).flash.part.size_bytes, 16 << 20);
     }
 }
 

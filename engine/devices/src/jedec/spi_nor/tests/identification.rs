@@ -63,7 +63,7 @@ fn multiple_io_read_id_exists_in_the_dual_and_quad_protocols_only() {
 
 #[test]
 fn protocols_are_bits_of_a_row() {
-    assert!(TABLE.find(0x9f).unwrap().exists_in(Protocol::Extended));
+    assert!(TABLE.find(0x9f).unwrap().exists_in(Protocol::Single));
     assert!(!TABLE.find(0x9f).unwrap().exists_in(Protocol::Dual));
     assert!(!TABLE.find(0x6b).unwrap().exists_in(Protocol::Dual));
     assert!(TABLE.find(0x6b).unwrap().exists_in(Protocol::Quad));

@@ -18,7 +18,7 @@ fn a_node_with_all_properties_is_taken() {
         ("cyclescope,busy-times", strings(&["typical"])),
     ]);
     assert_eq!(flash.chip_select(), 2);
-    assert_eq!(flash.size_bytes(), 16 << 20);
+    assert_eq!(flash.part.size_bytes, 16 << 20);
 }
 
 #[test]
