@@ -10,8 +10,9 @@
 //! waking up, and RTCGR.ADJC, which makes some of 1024 seconds a clock longer.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::axi_lite::edge_in_reach;
+use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
     /// The register map. A written 0 clears 1HZ and AF.
@@ -46,13 +47,11 @@ pub struct Rtc {
     clock: Hz,
     #[state(skip)]
     write_cycles: Cycles,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
     registers: Registers,
     /// The clock in which the present second began.
     second_began: u64,
     ready_at: Ps,
-    alarm: Alarm,
 }
 
 /// For the list of models.
@@ -75,11 +74,10 @@ impl Rtc {
             bus_clock: bus_clock.into(),
             clock,
             write_cycles,
-            interrupt,
+            interrupt: TimerInterrupt::new(interrupt),
             registers: Registers::new(&MAP),
             second_began: 0,
             ready_at: Ps::ZERO,
-            alarm: Alarm::default(),
         }
     }
 
@@ -166,23 +164,12 @@ impl Table for Rtc {
         let enables = self.registers[RTCCR] & (RTCCR_HZIE | RTCCR_AIE);
         // A flag is the bit above its enable.
         let raised = self.registers.has(RTCCR, enables << 1);
-        ctx.set_irq(self.interrupt, raised);
-        let due = self.next_second().filter(|_| !raised && enables != 0);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        self.interrupt.drive(raised, self.next_second().filter(|_| enables != 0), ctx);
     }
 }
 
 impl Device for Rtc {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.pass_to(ctx.now);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.bus_clock);

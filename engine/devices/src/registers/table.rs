@@ -286,9 +286,20 @@ fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
     }
 }
 
-/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range.
+/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range. With the name of a field, an
+/// [`engine::bus::device::Alarm`] or a part that has one, an event brings the device up to the event's time, and then
+/// lets it drive its lines.
 #[macro_export]
 macro_rules! by_table {
+    ($alarm:ident) => {
+        $crate::by_table!();
+
+        fn event(&mut self, _token: u32, ctx: &mut engine::bus::device::Ctx) {
+            self.$alarm.rang(ctx.now);
+            $crate::registers::Table::settle(self, ctx);
+            $crate::registers::Table::update(self, ctx);
+        }
+    };
     () => {
         fn read(
             &mut self,
