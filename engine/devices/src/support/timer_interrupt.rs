@@ -41,6 +41,14 @@ impl TimerInterrupt {
         }
     }
 
+    /// As [`TimerInterrupt::expect`], and no event comes without a `due` time.
+    pub fn expect_only(&mut self, due: Option<Ps>, ctx: &mut Ctx) {
+        self.expect(due, ctx);
+        if due.is_none() {
+            self.cancel(ctx);
+        }
+    }
+
     /// The timer has no use for the event any more: its clock has changed, or nothing is due.
     pub fn cancel(&mut self, ctx: &mut Ctx) {
         self.alarm.cancel(self.number, ctx);

@@ -3,15 +3,15 @@
 use super::*;
 
 impl Rtc {
-    /// A write of RTC_CR.
-    pub(super) fn set_cr(&mut self, value: u32, ctx: &mut Ctx) {
-        let (old, edge) = (self.get(CR), self.written_edge(ctx.now));
+    /// A write of RTC_CR, which held `old`.
+    pub(super) fn set_cr(&mut self, old: u32, value: u32, ctx: &mut Ctx) {
+        let edge = self.written_edge(ctx.now);
         let can_init = self.is_initializing(self.edge(ctx.now));
         let mut kept = if can_init { 0 } else { CR_INIT_ONLY };
         if old & CR_WUTE != 0 {
             kept |= CR_WUCKSEL;
         }
-        self.registers.set(CR, old & kept | value & !kept);
+        self.registers.set(CR, (old & kept | value & !kept) & !(CR_ADD1H | CR_SUB1H));
         let new = self.get(CR);
         if new & !old & (CR_TSE | CR_REFCKON | CR_DCE | CR_COE) != 0 {
             ctx.note("time stamps, the reference clock, calibration and its output (RTC_CR) are not modelled");
