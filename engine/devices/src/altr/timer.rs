@@ -88,19 +88,6 @@ impl IntervalTimer {
         self.registers.has(STATUS, STATUS_RUN)
     }
 
-    /// Brings the counter and the timeout flag up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let (tick, range) = (self.ticks().at(now), self.range());
-        if !self.runs() {
-            self.counter.tick = tick;
-        } else if self.counter.settle(tick, range) > 0 {
-            self.registers.put(STATUS, STATUS_TO, true);
-            if !self.registers.has(CONTROL, CONTROL_CONT) {
-                self.load();
-            }
-        }
-    }
-
     /// Stops the counter at the start of a period.
     fn load(&mut self) {
         self.registers.put(STATUS, STATUS_RUN, false);
@@ -122,12 +109,19 @@ impl IntervalTimer {
 }
 
 impl Table for IntervalTimer {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
-    }
+    const UPDATES_AFTER_READS: bool = true;
 
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
+    /// Brings the counter and the timeout flag up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let (tick, range) = (self.ticks().at(now), self.range());
+        if !self.runs() {
+            self.counter.tick = tick;
+        } else if self.counter.settle(tick, range) > 0 {
+            self.registers.put(STATUS, STATUS_TO, true);
+            if !self.registers.has(CONTROL, CONTROL_CONT) {
+                self.load();
+            }
+        }
     }
 
     fn wrote(&mut self, register: u32, _: u32, new: u32, _: &mut Ctx) {

@@ -102,8 +102,27 @@ impl SysTick {
         self.registers.has(CSR, CSR_ENABLE) && (self.counter.value > 0 || self.registers[RVR] > 0)
     }
 
+    /// The time of the next tick.
+    fn next_tick(&self) -> Option<Ps> {
+        self.ticks().time_of(self.counter.tick_of(0, self.range()).filter(|_| self.runs())?)
+    }
+
+    fn list_tick(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.ticks().clock);
+        self.pass_to(poll.now());
+        self.counter.list(self.runs(), self.range(), poll);
+        if let Some(tick) = self.next_tick() {
+            poll.until(tick);
+        }
+        true
+    }
+}
+
+impl Table for SysTick {
+    const UPDATES_AFTER_READS: bool = true;
+
     /// Updates the counter to `now`.
-    fn advance(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         let tick = self.ticks().at(now);
         if !self.runs() {
             self.counter.tick = tick;
@@ -117,37 +136,12 @@ impl SysTick {
         }
     }
 
-    /// The time of the next tick.
-    fn next_tick(&self) -> Option<Ps> {
-        self.ticks().time_of(self.counter.tick_of(0, self.range()).filter(|_| self.runs())?)
-    }
-
-    fn list_tick(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.ticks().clock);
-        self.advance(poll.now());
-        self.counter.list(self.runs(), self.range(), poll);
-        if let Some(tick) = self.next_tick() {
-            poll.until(tick);
-        }
-        true
-    }
-}
-
-impl Table for SysTick {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx.now);
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         if register != CVR {
             return held;
         }
         self.counter_reads += 1;
         self.counter.value as u32
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, _: u32, _: u32, ctx: &mut Ctx) {
@@ -179,7 +173,7 @@ impl Device for SysTick {
     by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx.now);
+        self.pass_to(ctx.now);
         let before = self.ticks().at(ctx.now);
         for clock in [Some(&mut self.core_clock), self.external_clock.as_mut()].into_iter().flatten() {
             clock.rate = ctx.bus.clocks.rate_of(*clock);

@@ -79,20 +79,6 @@ impl Pit {
         Some(Ticks { origin, ..Ticks::of(self.clock.rate, PRESCALER) })
     }
 
-    /// Brings the counters up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let Some(ticks) = self.ticks() else { return };
-        let (range, mut tick) = (self.range(), ticks.at(now));
-        if let Some(zero) = self.counter.tick_of(0, range).filter(|zero| *zero <= tick && !self.is_enabled()) {
-            (self.started, tick) = (None, zero);
-        }
-        let overflows = self.counter.settle(tick, range);
-        if overflows > 0 {
-            self.registers.put(SR, SR_PITS, true);
-            self.picnt = self.picnt.wrapping_add(overflows as u32) & PICNT_MASK;
-        }
-    }
-
     /// The time at which CPIV is 0 again.
     fn next_zero(&self) -> Option<Ps> {
         self.ticks()?.time_of(self.counter.reload_tick(self.range()))
@@ -108,8 +94,20 @@ impl Pit {
 }
 
 impl Table for Pit {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the counters up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let Some(ticks) = self.ticks() else { return };
+        let (range, mut tick) = (self.range(), ticks.at(now));
+        if let Some(zero) = self.counter.tick_of(0, range).filter(|zero| *zero <= tick && !self.is_enabled()) {
+            (self.started, tick) = (None, zero);
+        }
+        let overflows = self.counter.settle(tick, range);
+        if overflows > 0 {
+            self.registers.put(SR, SR_PITS, true);
+            self.picnt = self.picnt.wrapping_add(overflows as u32) & PICNT_MASK;
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
@@ -123,10 +121,6 @@ impl Table for Pit {
             self.registers.put(SR, SR_PITS, false);
         }
         value
-    }
-
-    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, _old: u32, _new: u32, ctx: &mut Ctx) {

@@ -17,7 +17,7 @@
 use crate::prelude::*;
 use crate::registers;
 use crate::support::activities::{CLOCK_START, CLOCKS};
-use crate::support::write_protection;
+use crate::support::{clock_outputs, write_protection};
 use sources::Sources;
 
 mod sources;
@@ -152,13 +152,7 @@ impl Pmc {
     fn publish(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
         let Some(frequencies) = self.sources.frequencies(&self.registers, self.clocks.crystal, ctx.now) else { return };
-        let mut changed = Vec::new();
-        for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
-            let Some(rate) = Hz::new(hz).filter(|rate| *rate != clock.rate) else { continue };
-            clock.rate = rate;
-            changed.extend(clock.id.map(|id| (id, rate)));
-        }
-        ctx.set_clocks(&changed);
+        clock_outputs::publish(&mut self.outputs, frequencies.map(Some), ctx);
     }
 
     /// A source of clocks, or a setting that depends on it, was written.

@@ -124,10 +124,6 @@ impl Tcb {
         self.ticks(index)?.seen_at(tick, self.clock.rate)
     }
 
-    fn interrupt_mask(&self, index: usize) -> u32 {
-        self.registers[at(IMR, index)]
-    }
-
     /// A channel's clock may be another one from now on.
     fn source_changed(&mut self, index: usize, now: Ps) {
         self.channels[index].tick = self.tick(index, now);
@@ -164,14 +160,6 @@ impl Tcb {
         }
     }
 
-    /// Brings the channels up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            let (tick, mode) = (self.tick(index, now), self.mode(index));
-            self.channels[index].settle(tick, mode);
-        }
-    }
-
     /// Counters run by themselves: their changes of the status come at fixed times.
     fn look(&mut self, poll: &mut Poll) -> bool {
         self.pass_to(poll.now());
@@ -186,8 +174,14 @@ const fn at(register: u32, channel: usize) -> u32 {
 }
 
 impl Table for Tcb {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the channels up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        for index in 0..CHANNELS {
+            let (tick, mode) = (self.tick(index, now), self.mode(index));
+            self.channels[index].settle(tick, mode);
+        }
     }
 
     fn shown(&mut self, offset: u32, held: u32, _ctx: &mut Ctx) -> u32 {
@@ -202,10 +196,6 @@ impl Table for Tcb {
             SR => self.channels[index].take_status(),
             _ => held,
         }
-    }
-
-    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, offset: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -225,8 +215,8 @@ impl Table for Tcb {
 
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
-        let raised = (0..CHANNELS).any(|index| self.channels[index].flags & self.interrupt_mask(index) != 0);
-        let dues = (0..CHANNELS).filter_map(|index| self.flag_time(index, self.interrupt_mask(index)));
+        let raised = (0..CHANNELS).any(|index| self.channels[index].flags & self.registers[at(IMR, index)] != 0);
+        let dues = (0..CHANNELS).filter_map(|index| self.flag_time(index, self.registers[at(IMR, index)]));
         self.interrupt.drive(raised, dues.min(), ctx);
     }
 }

@@ -87,8 +87,16 @@ impl PerformanceCounter {
         PerformanceCounter { port, registers, sections, cycle: 0 }
     }
 
+    /// False if the cycles of the polling core are not those that it counts.
+    fn settles(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        poll.clock() == self.port.clock
+    }
+}
+
+impl Table for PerformanceCounter {
     /// Counts the clocks up to `now`.
-    fn count_up_to(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         let cycle = self.port.clock.cycles_until_floor(now).0;
         let elapsed = cycle.saturating_sub(self.cycle);
         self.cycle += elapsed;
@@ -97,18 +105,6 @@ impl PerformanceCounter {
                 section.clocks = section.clocks.wrapping_add(elapsed);
             }
         }
-    }
-
-    /// False if the cycles of the polling core are not those that it counts.
-    fn settles(&mut self, poll: &mut Poll) -> bool {
-        self.count_up_to(poll.now());
-        poll.clock() == self.port.clock
-    }
-}
-
-impl Table for PerformanceCounter {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.count_up_to(ctx.now);
     }
 
     fn shown(&mut self, register: u32, _: u32, _: &mut Ctx) -> u32 {
@@ -128,10 +124,11 @@ impl Table for PerformanceCounter {
         match register % STRIDE {
             TIME_LOW if index == 0 && new & GLOBAL_RESET != 0 => self.sections.fill(Section::default()),
             TIME_LOW => section.runs = false,
-            _ => {
+            TIME_HIGH => {
                 section.runs = true;
                 section.starts = section.starts.wrapping_add(u32::from(counts));
             }
+            _ => {}
         }
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::prelude::*;
 use crate::support::activities::TIMER;
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::counter::Ticks;
 use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
@@ -85,31 +85,14 @@ impl Rtc {
         self.registers.has(RTCCR, RTCCR_RTCE)
     }
 
-    /// Clocks of a second.
-    fn second(&self) -> u64 {
-        u64::from(self.registers.field(RTCGR, RTCGR_NC1HZ)) + 1
-    }
-
-    /// Brings the seconds up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let clocks = self.clock.cycles_until_floor(now).0;
-        if !self.runs() {
-            self.second_began = clocks;
-            return;
-        }
-        let passed = (clocks - self.second_began) / self.second();
-        if passed > 0 {
-            let seconds = self.registers[RTCSR];
-            let until_alarm = u64::from(self.registers[RTCSAR].wrapping_sub(seconds).wrapping_sub(1)) + 1;
-            let comes = self.registers.has(RTCCR, RTCCR_AE) && until_alarm <= passed;
-            self.registers.put(RTCCR, RTCCR_HZ | flag(RTCCR_AF, comes), true);
-            self.registers.set(RTCSR, seconds.wrapping_add(passed as u32));
-            self.second_began += passed * self.second();
-        }
+    /// Seconds after the present one began.
+    fn ticks(&self) -> Ticks {
+        let divider = u64::from(self.registers.field(RTCGR, RTCGR_NC1HZ)) + 1;
+        Ticks { clock: self.clock, divider, origin: self.second_began }
     }
 
     fn next_second(&self) -> Option<Ps> {
-        edge_in_reach(self.clock, self.second_began + self.second()).filter(|_| self.runs())
+        self.ticks().time_of(1).filter(|_| self.runs())
     }
 
     /// A write: true, with a note, if it comes before the registers take one.
@@ -131,17 +114,28 @@ impl Rtc {
 }
 
 impl Table for Rtc {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the seconds up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        if !self.runs() {
+            self.second_began = self.clock.cycles_until_floor(now).0;
+            return;
+        }
+        let (ticks, seconds) = (self.ticks(), self.registers[RTCSR]);
+        let passed = ticks.at(now);
+        if passed > 0 {
+            let until_alarm = u64::from(self.registers[RTCSAR].wrapping_sub(seconds).wrapping_sub(1)) + 1;
+            let comes = self.registers.has(RTCCR, RTCCR_AE) && until_alarm <= passed;
+            self.registers.put(RTCCR, RTCCR_HZ | flag(RTCCR_AF, comes), true);
+            self.registers.set(RTCSR, seconds.wrapping_add(passed as u32));
+            self.second_began += passed * ticks.divider;
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         let is_busy = register == RTCCR && self.ready_at > ctx.now;
         held & !flag(RTCCR_WRDY, is_busy)
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {

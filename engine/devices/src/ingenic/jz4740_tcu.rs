@@ -15,6 +15,7 @@
 
 use crate::prelude::*;
 use crate::support::activities::TIMER;
+use crate::support::board_reset::reset_board;
 use crate::support::counter::{Counter, Range, Ticks};
 use crate::support::timer_interrupt::TimerInterrupt;
 use clocks::Clocks;
@@ -62,6 +63,9 @@ const ALL: Map = joined!(MAP, FURTHER);
 /// From a register of a channel to the next channel's.
 const STRIDE: u32 = 0x10;
 const CHANNELS: usize = 8;
+/// The watchdog's counter, after those of the channels.
+const WATCHDOG: usize = CHANNELS;
+const COUNTERS: usize = CHANNELS + 1;
 
 const CHANNEL_BITS: u32 = 0xff;
 /// FFLAG of channel n is bit n, HFLAG bit 16 + n; so are their masks.
@@ -70,8 +74,6 @@ const HALF: u32 = 16;
 /// The largest value of a counter; the watchdog counts to it.
 const MOST: u64 = 0xffff;
 const FREE: Range = Range::up(MOST, MOST);
-/// The exit status of a run that the watchdog ends.
-const EXIT_STATUS: i32 = 1;
 
 /// Interrupt lines.
 const LINES: usize = 3;
@@ -86,9 +88,7 @@ pub struct Tcu {
     lines: [Option<IrqLine>; LINES],
     registers: Registers,
     #[poll(skip = "they count by themselves: an access to one is counted below, and their flags are listed")]
-    channels: [Counter; CHANNELS],
-    #[poll(skip = "as the channels")]
-    watchdog: Counter,
+    counters: [Counter; COUNTERS],
     /// True if the watchdog has reached TDR.
     has_run_out: bool,
     /// The event of the next rise of a line, or of the watchdog's reset.
@@ -124,8 +124,7 @@ impl Tcu {
             clocks,
             lines,
             registers: Registers::new(&ALL),
-            channels: Default::default(),
-            watchdog: Counter::default(),
+            counters: Default::default(),
             has_run_out: false,
             next: TimerInterrupt::default(),
             moving_accesses: 0,
@@ -142,54 +141,33 @@ impl Tcu {
         Range::up(self.of(index, TDFR).into(), MOST)
     }
 
-    /// The clock of channel number `index`; `None` while it is disabled or stopped.
+    /// The clock of a counter; `None` while it is disabled or stopped.
     fn ticks(&self, index: usize) -> Option<Ticks> {
-        let counts = self.registers[TER] & !self.registers[TSR] & 1 << index != 0;
-        if counts { self.clocks.ticks(self.of(index, TCSR)) } else { None }
-    }
-
-    /// The clock of the watchdog.
-    fn watchdog_ticks(&self) -> Option<Ticks> {
-        let counts = self.registers.has(WDT_TCER, WDT_TCER_TCEN) && !self.registers.has(TSR, TSR_WDTS);
-        if counts { self.clocks.ticks(self.registers[WDT_TCSR]) } else { None }
+        let (counts, control) = match index {
+            WATCHDOG => (self.registers.has(WDT_TCER, WDT_TCER_TCEN) && !self.registers.has(TSR, TSR_WDTS), WDT_TCSR),
+            _ => (self.registers[TER] & !self.registers[TSR] & 1 << index != 0, TCSR + STRIDE * index as u32),
+        };
+        if counts { self.clocks.ticks(self.registers[control]) } else { None }
     }
 
     /// The tick at which the watchdog resets the board: the next one if it is at TDR already, which Linux uses for a
     /// restart.
     fn reset_tick(&self) -> Option<u64> {
-        let data = self.registers[WDT_TDR].into();
-        if self.watchdog.value == data { Some(self.watchdog.tick + 1) } else { self.watchdog.tick_of(data, FREE) }
+        let (watchdog, data) = (self.counters[WATCHDOG], self.registers[WDT_TDR].into());
+        if watchdog.value == data { Some(watchdog.tick + 1) } else { watchdog.tick_of(data, FREE) }
     }
 
     /// The next ticks at which a channel sets its flags, full and half.
     fn flag_ticks(&self, index: usize) -> [(u32, Option<u64>); 2] {
         [(1 << index, TDFR), (1 << HALF << index, TDHR)]
-            .map(|(bit, target)| (bit, self.channels[index].tick_of(self.of(index, target).into(), self.range(index))))
-    }
-
-    /// Brings all counters up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            if let Some(tick) = self.ticks(index).map(|ticks| ticks.at(now)) {
-                for (bit, at) in self.flag_ticks(index) {
-                    self.registers.put(TFR, flag(bit, at.is_some_and(|at| at <= tick)), true);
-                }
-                let range = self.range(index);
-                self.channels[index].settle(tick, range);
-            }
-        }
-        if let Some(tick) = self.watchdog_ticks().map(|ticks| ticks.at(now)) {
-            self.has_run_out |= self.reset_tick().is_some_and(|at| at <= tick);
-            self.watchdog.settle(tick, FREE);
-        }
+            .map(|(bit, target)| (bit, self.counters[index].tick_of(self.of(index, target).into(), self.range(index))))
     }
 
     /// Counting continues from `now` with the present settings.
     fn stand_at(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            self.channels[index].tick = self.ticks(index).map_or(0, |ticks| ticks.at(now));
+        for index in 0..COUNTERS {
+            self.counters[index].tick = self.ticks(index).map_or(0, |ticks| ticks.at(now));
         }
-        self.watchdog.tick = self.watchdog_ticks().map_or(0, |ticks| ticks.at(now));
     }
 
     /// The time at which channel number `index` next sets one of its flags of `wanted` that is not set.
@@ -202,16 +180,14 @@ impl Tcu {
 
     /// The time at which the watchdog resets the board.
     fn reset_time(&self) -> Option<Ps> {
-        self.watchdog_ticks()?.seen_at(self.reset_tick()?, self.clocks.pclk.rate)
+        self.ticks(WATCHDOG)?.seen_at(self.reset_tick()?, self.clocks.pclk.rate)
     }
 
     /// The counter whose value a register is.
     fn counter(&mut self, register: u32) -> Option<&mut Counter> {
-        if register == WDT_TCNT {
-            return Some(&mut self.watchdog);
-        }
-        let distance = register.checked_sub(TCNT).filter(|distance| distance % STRIDE == 0)?;
-        self.channels.get_mut((distance / STRIDE) as usize)
+        let distance = register.checked_sub(TCNT).filter(|distance| distance % STRIDE == 0);
+        let channel = distance.map(|distance| (distance / STRIDE) as usize).filter(|index| *index < CHANNELS);
+        self.counters.get_mut(if register == WDT_TCNT { WATCHDOG } else { channel? })
     }
 
     /// Counters run by themselves: their changes of the flags come at fixed times.
@@ -232,7 +208,7 @@ impl Tcu {
             };
             ctx.note(&format!("channel {index} is enabled, but stands: {why} {register}"));
         }
-        if register == WDT_TCER && value & WDT_TCER_TCEN != 0 && self.watchdog_ticks().is_none() {
+        if register == WDT_TCER && value & WDT_TCER_TCEN != 0 && self.ticks(WATCHDOG).is_none() {
             ctx.note("the watchdog is enabled, but stands: TCSR selects no one clock for it, or TSR.WDTS stops it");
         }
     }
@@ -247,18 +223,29 @@ fn channels_of(line: usize) -> std::ops::Range<usize> {
 }
 
 impl Table for Tcu {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings all counters up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        for index in 0..CHANNELS {
+            if let Some(tick) = self.ticks(index).map(|ticks| ticks.at(now)) {
+                for (bit, at) in self.flag_ticks(index) {
+                    self.registers.put(TFR, flag(bit, at.is_some_and(|at| at <= tick)), true);
+                }
+                let range = self.range(index);
+                self.counters[index].settle(tick, range);
+            }
+        }
+        if let Some(tick) = self.ticks(WATCHDOG).map(|ticks| ticks.at(now)) {
+            self.has_run_out |= self.reset_tick().is_some_and(|at| at <= tick);
+            self.counters[WATCHDOG].settle(tick, FREE);
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         let Some(value) = self.counter(register).map(|counter| counter.value) else { return held };
         self.moving_accesses += 1;
         value as u32
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
@@ -296,10 +283,10 @@ impl Device for Tcu {
         self.next.rang(ctx.now);
         self.pass_to(ctx.now);
         if self.has_run_out {
-            ctx.note(
+            reset_board(
                 "the watchdog came to TDR and resets the board: the run ends (clear WDT_TCNT in time, or WDT_TCER)",
+                ctx,
             );
-            ctx.exit_by_reset(EXIT_STATUS);
         }
         self.update(ctx);
     }

@@ -5,6 +5,7 @@ use std::ops::Index;
 use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use engine::polling::{Poll, Polled};
 use engine::state::{Damaged, Loader, Saver, State};
+use engine::time::Ps;
 
 use super::map::{Map, Row, Rule};
 use super::port::Port;
@@ -174,8 +175,16 @@ pub trait RegisterBank {
 
 /// A device that is a table: what is left to say of its registers.
 pub trait Table: RegisterBank {
+    /// True if [`Table::update`] follows reads as well as writes.
+    const UPDATES_AFTER_READS: bool = false;
+
     /// An access arrives: the device brings its state up to `ctx.now`.
-    fn settle(&mut self, _ctx: &mut Ctx) {}
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    /// Brings the state up to `now`, if it follows from the time alone.
+    fn pass_to(&mut self, _now: Ps) {}
 
     /// Software reads a register, which holds `held`: the value that it gets. Effects of the read happen here.
     fn shown(&mut self, _register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
@@ -183,7 +192,11 @@ pub trait Table: RegisterBank {
     }
 
     /// A read is complete: bits that it clears are cleared.
-    fn was_read(&mut self, _register: u32, _ctx: &mut Ctx) {}
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        if Self::UPDATES_AFTER_READS {
+            self.update(ctx);
+        }
+    }
 
     /// Software wrote a register: its effects. `old` and `new` are what it held and holds; of a register that stores
     /// nothing, `new` is what was written.

@@ -225,25 +225,12 @@ impl Rtc {
         self.synchronised_from = (edge + 2).next_multiple_of(2);
     }
 
-    fn get(&self, offset: u32) -> u32 {
-        self.registers[offset]
-    }
-
-    fn edge(&self, now: Ps) -> u64 {
-        self.clock.edge(now)
-    }
-
-    /// The edge from which a write at this time takes effect.
-    fn written_edge(&self, now: Ps) -> u64 {
-        self.clock.next_edge(now)
-    }
-
     fn is_12h(&self) -> bool {
         self.registers.has(CR, CR_FMT)
     }
 
     fn isr(&self, edge: u64) -> u32 {
-        let (initializing, cr) = (self.is_initializing(edge), self.get(CR));
+        let (initializing, cr) = (self.is_initializing(edge), self.registers[CR]);
         let synchronised = self.counting.is_running && edge >= self.synchronised_from && cr & CR_BYPSHAD == 0;
         let writable = (0..3).fold(0, |bits, index| {
             bits | flag(WRITABLE[index], cr & ENABLES[index] == 0 && edge >= self.writable_from[index])
@@ -270,7 +257,7 @@ impl Rtc {
 
     /// The calendar as reads see it.
     fn readable(&self, edge: u64) -> [u32; 3] {
-        let is_direct = self.get(CR) & CR_BYPSHAD != 0 || self.init_from.is_some();
+        let is_direct = self.registers.has(CR, CR_BYPSHAD) || self.init_from.is_some();
         self.calendar(if is_direct { edge } else { edge & !1 })
     }
 
@@ -292,7 +279,7 @@ impl Rtc {
 
     /// True if a register takes a write now; else a note says why it does not.
     fn takes(&self, register: u32, ctx: &mut Ctx) -> bool {
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         let when = match register {
             _ if self.is_protected(ctx) => return false,
             BKP0R.. => return (register - BKP0R) / 4 < self.params.backup_registers,
@@ -320,7 +307,7 @@ impl Rtc {
     }
 
     fn list_changes(&mut self, poll: &mut Poll) -> bool {
-        if let Some(due) = self.clock.due(self.next_change(self.edge(poll.now()))) {
+        if let Some(due) = self.clock.due(self.next_change(self.clock.edge(poll.now()))) {
             poll.until(due);
         }
         true
@@ -328,9 +315,11 @@ impl Rtc {
 }
 
 impl Table for Rtc {
+    const UPDATES_AFTER_READS: bool = true;
+
     /// Updates the flags to now.
     fn settle(&mut self, ctx: &mut Ctx) {
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         while let Some((index, at)) = self.due(edge) {
             self.flags |= FLAGS[index];
             self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
@@ -338,7 +327,7 @@ impl Table for Rtc {
     }
 
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         let place = match register {
             SSR => 0,
             TR => 1,
@@ -347,12 +336,8 @@ impl Table for Rtc {
             _ => return held,
         };
         let shown = self.locked.unwrap_or_else(|| self.readable(edge));
-        self.locked = (place < 2 && self.get(CR) & CR_BYPSHAD == 0).then_some(shown);
+        self.locked = (place < 2 && !self.registers.has(CR, CR_BYPSHAD)).then_some(shown);
         shown[place]
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -379,7 +364,7 @@ impl Table for Rtc {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        let cr = self.get(CR);
+        let cr = self.registers[CR];
         let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
         let alarms = on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF);
         let levels = [alarms, on(CR_WUTIE, ISR_WUTF)];

@@ -10,6 +10,7 @@
 
 use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
+use crate::support::board_reset::reset_board;
 
 registers! {
     /// The registers of all chips.
@@ -35,8 +36,6 @@ const LOCKED: [u32; 3] = [PR, RLR, WINR];
 const KEY_OPEN: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
-/// The exit status of a run that a watchdog ends.
-const EXIT_STATUS: i32 = 1;
 
 /// The watchdog.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -81,10 +80,6 @@ impl Iwdg {
         self.clock.rate.cycles_until_floor(ctx.now).0
     }
 
-    fn has_window(&self) -> bool {
-        self.registers.map().row(WINR).is_some()
-    }
-
     /// Clocks of LSI for each value of the counter.
     fn step(&self) -> u64 {
         4 << self.registers[PR].min(6)
@@ -124,7 +119,8 @@ impl Iwdg {
             KEY_START if self.loaded.is_none() => self.reload(ctx),
             KEY_RELOAD if self.loaded.is_some() => {
                 let counter = self.counter(self.edge(ctx));
-                if self.has_window() && counter > self.registers[WINR] {
+                let has_window = self.registers.map().row(WINR).is_some();
+                if has_window && counter > self.registers[WINR] {
                     end_run("the watchdog IWDG was reloaded before its window", ctx);
                 }
                 self.reload(ctx);
@@ -174,8 +170,7 @@ impl Iwdg {
 
 /// Ends the run: the watchdog resets the board.
 pub(super) fn end_run(what: &str, ctx: &mut Ctx) {
-    ctx.note(&format!("{what}, and resets the board: the run ends"));
-    ctx.exit_by_reset(EXIT_STATUS);
+    reset_board(&format!("{what}, and resets the board: the run ends"), ctx);
 }
 
 impl Table for Iwdg {

@@ -61,10 +61,6 @@ impl Wwdg {
         Wwdg { gate, interrupt, clock, registers, loaded: 0, alarm: Alarm::default() }
     }
 
-    fn edge(&self, ctx: &Ctx) -> u64 {
-        self.clock.edge(ctx.now)
-    }
-
     fn is_active(&self) -> bool {
         self.registers.has(CR, CR_WDGA)
     }
@@ -94,7 +90,7 @@ impl Wwdg {
 
     fn write_control(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
         self.registers.set(CR, old);
-        if self.is_active() && self.counter(self.edge(ctx)) > self.registers.field(CFR, CFR_W) {
+        if self.is_active() && self.counter(self.clock.edge(ctx.now)) > self.registers.field(CFR, CFR_W) {
             end_run("the watchdog WWDG was written before its window", ctx);
         }
         self.registers.put(CR, new & CR_WDGA, true);
@@ -107,7 +103,7 @@ impl Wwdg {
     fn write_configuration(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
         // Clocks that were counted with the old prescaler stay counted; EWI stays set.
         self.registers.set(CFR, old);
-        let edge = self.edge(ctx);
+        let edge = self.clock.edge(ctx.now);
         self.load(edge, self.counter(edge));
         self.registers.set(CFR, new | old & CFR_EWI);
     }
@@ -125,7 +121,7 @@ impl Wwdg {
 
 impl Table for Wwdg {
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
-        if register == CR { held & CR_WDGA | self.counter(self.edge(ctx)) } else { held }
+        if register == CR { held & CR_WDGA | self.counter(self.clock.edge(ctx.now)) } else { held }
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -139,7 +135,7 @@ impl Table for Wwdg {
     fn update(&mut self, ctx: &mut Ctx) {
         self.alarm.cancel(0, ctx);
         ctx.set_irq(self.interrupt, self.registers.has(SR, SR_EWIF) && self.registers.has(CFR, CFR_EWI));
-        let edge = self.edge(ctx);
+        let edge = self.clock.edge(ctx.now);
         let next = self.ends().into_iter().find(|end| *end > edge && self.is_active());
         if let Some(due) = next.and_then(|next| self.clock.due(next)) {
             self.alarm.set(due, 0, ctx);
@@ -157,7 +153,7 @@ impl Device for Wwdg {
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        let (edge, [early, end]) = (self.edge(ctx), self.ends());
+        let (edge, [early, end]) = (self.clock.edge(ctx.now), self.ends());
         self.registers.put(SR, SR_EWIF, early == edge || self.registers.has(SR, SR_EWIF));
         if self.is_active() && end <= edge {
             self.registers.put(CR, CR_WDGA, false);
@@ -167,7 +163,7 @@ impl Device for Wwdg {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        let counter = self.counter(self.edge(ctx));
+        let counter = self.counter(self.clock.edge(ctx.now));
         let (from, to) = self.clock.follow(ctx);
         let passed = from.saturating_sub(self.loaded) % self.step();
         self.load(to.saturating_sub(passed), counter);

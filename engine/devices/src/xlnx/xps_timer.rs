@@ -116,17 +116,6 @@ impl XpsTimer {
         }
     }
 
-    /// Brings the counters and interrupt flags up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let cycle = self.port.clock.cycles_until_floor(now).0;
-        for index in self.running() {
-            let setting = self.setting(index);
-            if self.counters[index].settle(&setting, cycle) {
-                self.registers.put(TCSR + STRIDE * index as u32, TCSR_TINT, true);
-            }
-        }
-    }
-
     /// The time at which a counter that runs by itself rolls over next.
     fn rollover(&self, index: usize) -> Option<Ps> {
         let cycle = self.counters[index].rollover_cycle(&self.setting(index))?;
@@ -148,9 +137,9 @@ impl XpsTimer {
     fn value(&self, index: usize) -> u32 {
         if self.is_cascaded() {
             let shift = self.width_bits * index as u32;
-            return (self.counters[0].value() >> shift) as u32 & self.width_mask();
+            return (self.counters[0].value >> shift) as u32 & self.width_mask();
         }
-        self.counters[index].value() as u32
+        self.counters[index].value as u32
     }
 
     fn wrote_control(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -168,16 +157,15 @@ impl XpsTimer {
 
     /// Combines both counters' values into one, or splits them.
     fn recouple(&mut self, was_cascaded: bool) {
-        let low = self.counters[0].value();
+        let low = self.counters[0].value;
         if was_cascaded {
             self.counters[1].set(low >> self.width_bits);
             self.counters[0].set(low & u64::from(self.width_mask()));
         } else {
-            let high = self.counters[1].value();
+            let high = self.counters[1].value;
             self.counters[0].set(high << self.width_bits | low);
         }
-        let cycle = self.counters[0].cycle();
-        self.counters[1].stand_at(cycle);
+        self.counters[1].cycle = self.counters[0].cycle;
     }
 
     /// LOAD copies the load register to the counter for as long as it is set; in cascade mode each LOAD its own half.
@@ -189,7 +177,7 @@ impl XpsTimer {
             }
             if self.is_cascaded() {
                 let shift = self.width_bits * index as u32;
-                let kept = self.counters[0].value() & !(u64::from(self.width_mask()) << shift);
+                let kept = self.counters[0].value & !(u64::from(self.width_mask()) << shift);
                 self.counters[0].set(kept | tlr << shift);
             } else {
                 self.counters[index].set(tlr);
@@ -203,18 +191,23 @@ impl XpsTimer {
 }
 
 impl Table for XpsTimer {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the counters and interrupt flags up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let cycle = self.port.clock.cycles_until_floor(now).0;
+        for index in self.running() {
+            let setting = self.setting(index);
+            if self.counters[index].settle(&setting, cycle) {
+                self.registers.put(TCSR + STRIDE * index as u32, TCSR_TINT, true);
+            }
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         let is_value = matches!(register, TCR | TCR1);
         self.moving_accesses += u64::from(is_value);
         if is_value { self.value((register / STRIDE) as usize) } else { held }
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {

@@ -7,6 +7,7 @@
 
 use super::{KEY, KEY_BITS};
 use crate::prelude::*;
+use crate::support::board_reset::reset_board;
 use crate::support::register_file::{Commands, RegisterFile};
 
 registers! {
@@ -17,9 +18,6 @@ registers! {
         MR 0x8 rw keyed KEY in KEY_BITS reset MR_URSTEN { URSTEN 0, URSTIEN 4 };
     }
 }
-
-/// The exit status of a run that a reset ends.
-const EXIT_STATUS: i32 = 1;
 
 const RSTC: Commands = Commands {
     wrote: command,
@@ -37,8 +35,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 fn command(register: u32, value: u32, _: Option<IrqLine>, ctx: &mut Ctx) {
     match register {
         CR if value & CR_PROCRST != 0 => {
-            ctx.note("the firmware resets the processor (RSTC_CR.PROCRST): the run ends");
-            ctx.exit_by_reset(EXIT_STATUS);
+            reset_board("the firmware resets the processor (RSTC_CR.PROCRST): the run ends", ctx);
         }
         CR if value & CR_PERRST != 0 => {
             ctx.note("a reset of the peripherals alone (RSTC_CR.PERRST) is not modelled: they keep their state");
