@@ -95,17 +95,6 @@ impl Rtc {
         self.ticks().time_of(1).filter(|_| self.runs())
     }
 
-    /// A write: true, with a note, if it comes before the registers take one.
-    fn is_lost(&mut self, ctx: &mut Ctx) -> bool {
-        let is_lost = self.ready_at > ctx.now;
-        if is_lost {
-            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
-        } else {
-            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
-        }
-        is_lost
-    }
-
     fn list_deadlines(&mut self, poll: &mut Poll) -> bool {
         self.pass_to(poll.now());
         Some(self.ready_at).into_iter().chain(self.next_second()).for_each(|at| poll.until(at));
@@ -138,9 +127,18 @@ impl Table for Rtc {
         held & !flag(RTCCR_WRDY, is_busy)
     }
 
-    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+    fn takes_write(&mut self, _: u32, ctx: &mut Ctx) -> bool {
+        let is_ready = self.ready_at <= ctx.now;
+        if is_ready {
+            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
+        } else {
+            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
+        }
+        is_ready
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
         match register {
-            _ if self.is_lost(ctx) => self.registers.set(register, old),
             RTCSR => self.second_began = self.clock.cycles_until_floor(ctx.now).0,
             HCR if new & HCR_PD != 0 => ctx.exit(0),
             _ => {}
@@ -148,7 +146,7 @@ impl Table for Rtc {
     }
 
     fn refused(&mut self, _: u32, why: Refused, ctx: &mut Ctx) {
-        if !self.is_lost(ctx) && matches!(why, Refused::Locked(..)) {
+        if matches!(why, Refused::Locked(..)) {
             ctx.note("RTCGR is locked (LOCK): a write to it had no effect");
         }
     }

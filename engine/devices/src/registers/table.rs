@@ -198,6 +198,11 @@ pub trait Table: RegisterBank {
         }
     }
 
+    /// Software is about to write a register: false, with a note, if the device does not take the write now.
+    fn takes_write(&mut self, _register: u32, _ctx: &mut Ctx) -> bool {
+        true
+    }
+
     /// Software wrote a register: its effects. `old` and `new` are what it held and holds; of a register that stores
     /// nothing, `new` is what was written.
     fn wrote(&mut self, _register: u32, _old: u32, _new: u32, _ctx: &mut Ctx) {}
@@ -283,6 +288,9 @@ pub fn write(
 
 /// A write of a whole register, and its effects.
 fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
+    if !device.takes_write(register, ctx) {
+        return;
+    }
     let row = device.registers().map().row(register);
     if row.is_some_and(Row::is_read_only) {
         return device.refused(register, Refused::ReadOnly, ctx);

@@ -23,6 +23,7 @@ mod tests;
 use self::calendar::Moment;
 use self::counting::Counting;
 use crate::prelude::*;
+use crate::registers::Access;
 use crate::support::activities::TIMER;
 use crate::support::clock_gate::BACKUP_DOMAIN;
 use crate::support::interrupt_output::InterruptOutput;
@@ -277,26 +278,6 @@ impl Rtc {
         is_reset
     }
 
-    /// True if a register takes a write now; else a note says why it does not.
-    fn takes(&self, register: u32, ctx: &mut Ctx) -> bool {
-        let edge = self.clock.edge(ctx.now);
-        let when = match register {
-            _ if self.is_protected(ctx) => return false,
-            BKP0R.. => return (register - BKP0R) / 4 < self.params.backup_registers,
-            SSR => return false,
-            WPR | ISR | TAFCR | OR => return true,
-            _ if self.keys < KEYS.len() => "without the keys 0xca and 0x53 in RTC_WPR",
-            TR | DR | PRER if !self.is_initializing(edge) => "outside of initialization mode",
-            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(register, edge) => {
-                "while RTC_ISR says that it can't be"
-            }
-            _ => return true,
-        };
-        let name = self.params.map.row(register).map_or("", |row| row.name);
-        ctx.note(&format!("{name} was written {when}: it keeps its value"));
-        false
-    }
-
     /// The edge of the next change that a read can see, apart from those in events.
     fn next_change(&self, edge: u64) -> u64 {
         let (_, ticks) = self.counting.tick(edge & !1);
@@ -340,10 +321,26 @@ impl Table for Rtc {
         shown[place]
     }
 
+    fn takes_write(&mut self, register: u32, ctx: &mut Ctx) -> bool {
+        let edge = self.clock.edge(ctx.now);
+        let is_protected = self.is_protected(ctx);
+        let row = self.params.map.row(register).filter(|row| !is_protected && row.access != Access::Ro);
+        let Some(row) = row else { return false };
+        let when = match register {
+            BKP0R.. => return (register - BKP0R) / 4 < self.params.backup_registers,
+            WPR | ISR | TAFCR | OR => return true,
+            _ if self.keys < KEYS.len() => "without the keys 0xca and 0x53 in RTC_WPR",
+            TR | DR | PRER if !self.is_initializing(edge) => "outside of initialization mode",
+            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(register, edge) => {
+                "while RTC_ISR says that it can't be"
+            }
+            _ => return true,
+        };
+        ctx.note(&format!("{} was written {when}: it keeps its value", row.name));
+        false
+    }
+
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
-        if !self.takes(register, ctx) {
-            return self.registers.set(register, old);
-        }
         match register {
             WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&new) { self.keys % 2 + 1 } else { 0 },
             ISR => self.set_isr(new, ctx),
@@ -357,10 +354,6 @@ impl Table for Rtc {
             }
             _ => {}
         }
-    }
-
-    fn refused(&mut self, _: u32, _: Refused, ctx: &mut Ctx) {
-        self.is_protected(ctx);
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
