@@ -132,7 +132,8 @@ impl Table for Pit {
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let (enabled, pits) = (self.registers.has(MR, MR_PITIEN), self.registers.has(SR, SR_PITS));
-        self.interrupt.drive(enabled && pits, self.next_zero().filter(|_| enabled), ctx);
+        let rises = if enabled { self.next_zero() } else { None };
+        self.interrupt.drive(enabled && pits, rises, ctx);
     }
 }
 

@@ -35,14 +35,17 @@ impl Ticks {
 
     /// The time at which registers on another clock, `bus`, show a tick.
     pub fn seen_at(&self, tick: u64, bus: Hz) -> Option<Ps> {
-        self.time_of(tick).map(|at| bus.edge_at_or_after(at))
+        let at = self.time_of(tick)?;
+        Some(if self.clock == bus { at } else { bus.edge_at_or_after(at) })
     }
 }
 
 /// The values that a counter takes: up from 0 to `end` and again from 0, or down from `end` to 0 and again from `end`.
+/// Other registers that are compared with the counter are values for [`Counter::tick_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The largest value of a period: of the reload register, or of the compare register that clears the counter.
+    /// The largest value of a period: of the reload register, or of the compare register that clears the counter; that
+    /// of the counter's bits, fewer than 64, for one that runs freely.
     pub end: u64,
     /// The largest value that the counter has bits for. One that is above `end` counts up to it first.
     pub most: u64,
