@@ -9,8 +9,10 @@
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
+use crate::support::activities::TIMER;
+use crate::support::axi_lite::AxiLitePort;
+use crate::support::counter::{Counter, Range, Ticks};
+use crate::support::timer_interrupt::TimerInterrupt;
 use engine::dt::reader::ANY;
 
 registers! {
@@ -38,15 +40,6 @@ registers! {
     }
 }
 
-/// The counter.
-#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
-enum Counter {
-    /// Stopped at a value.
-    Stopped(u32),
-    /// Running, and reloaded at this cycle: in the cycle before, it shows 0.
-    Running { reload_cycle: u64 },
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::axi_lite(self.port))]
@@ -54,12 +47,11 @@ enum Counter {
 pub struct IntervalTimer {
     #[state(skip)]
     port: AxiLitePort,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
+    /// STATUS.RUN is set while it counts.
     registers: Registers,
+    #[poll(skip = "its next reload is listed")]
     counter: Counter,
-    /// The earliest event that was requested and has not run; later ones are requested when it comes.
-    alarm: Alarm,
 }
 
 /// For the list of models.
@@ -80,119 +72,86 @@ impl IntervalTimer {
         let mut registers = Registers::new(&MAP);
         registers.set(PERIODL, period);
         registers.set(PERIODH, period >> 16);
-        IntervalTimer { port, interrupt, registers, counter: Counter::Stopped(period), alarm: Alarm::default() }
+        let counter = Counter { value: period.into(), tick: 0 };
+        IntervalTimer { port, interrupt: TimerInterrupt::new(interrupt), registers, counter }
     }
 
-    /// Clocks of a period, less one.
-    fn period(&self) -> u32 {
-        self.registers[PERIODH] << 16 | self.registers[PERIODL]
+    fn range(&self) -> Range {
+        Range::down((self.registers[PERIODH] << 16 | self.registers[PERIODL]).into())
     }
 
-    fn cycle(&self, now: Ps) -> u64 {
-        self.port.clock.cycles_until_floor(now).0
+    fn ticks(&self) -> Ticks {
+        Ticks::of(self.port.clock, 1)
     }
 
-    /// Brings the counter and the timeout flag up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let Counter::Running { reload_cycle } = self.counter else { return };
-        let Some(past) = self.cycle(now).checked_sub(reload_cycle) else { return };
-        self.registers.put(STATUS, STATUS_TO, true);
-        self.counter = if self.registers.has(CONTROL, CONTROL_CONT) {
-            let period_cycles = u64::from(self.period()) + 1;
-            Counter::Running { reload_cycle: reload_cycle + (past / period_cycles + 1) * period_cycles }
-        } else {
-            Counter::Stopped(self.period())
-        };
+    fn runs(&self) -> bool {
+        self.registers.has(STATUS, STATUS_RUN)
+    }
+
+    /// Stops the counter at the start of a period.
+    fn load(&mut self) {
+        self.registers.put(STATUS, STATUS_RUN, false);
+        self.counter.value = self.range().end;
     }
 
     /// The time of the next reload.
     fn timeout(&self) -> Option<Ps> {
-        match self.counter {
-            Counter::Stopped(_) => None,
-            Counter::Running { reload_cycle } => edge_in_reach(self.port.clock, reload_cycle),
-        }
+        if self.runs() { self.ticks().time_of(self.counter.reload_tick(self.range())) } else { None }
     }
 
     /// An iteration within which the counter is reloaded is not like the next one.
     fn list_timeout(&mut self, poll: &mut Poll) -> bool {
         self.pass_to(poll.now());
+        self.counter.list(self.runs(), self.range(), poll);
         self.timeout().into_iter().for_each(|due| poll.until(due));
         poll.clock() == self.port.clock
-    }
-
-    /// The counter's value at `cycle`, to which it is settled.
-    fn value(&self, cycle: u64) -> u32 {
-        match self.counter {
-            Counter::Stopped(value) => value,
-            // At most a period ahead: it fits.
-            Counter::Running { reload_cycle } => reload_cycle.saturating_sub(cycle + 1) as u32,
-        }
-    }
-
-    fn wrote_control(&mut self, new: u32, cycle: u64) {
-        self.registers.put(CONTROL, CONTROL_START | CONTROL_STOP, false);
-        match self.counter {
-            Counter::Stopped(left) if new & CONTROL_START != 0 => {
-                self.counter = Counter::Running { reload_cycle: cycle + u64::from(left) + 1 };
-            }
-            Counter::Running { .. } if new & (CONTROL_START | CONTROL_STOP) == CONTROL_STOP => {
-                self.counter = Counter::Stopped(self.value(cycle));
-            }
-            _ => {}
-        }
-    }
-
-    fn take_snapshot(&mut self, cycle: u64) {
-        let value = self.value(cycle);
-        self.registers.set(SNAPL, value);
-        self.registers.set(SNAPH, value >> 16);
     }
 }
 
 impl Table for IntervalTimer {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the counter and the timeout flag up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let (tick, range) = (self.ticks().at(now), self.range());
+        if !self.runs() {
+            self.counter.tick = tick;
+        } else if self.counter.settle(tick, range) > 0 {
+            self.registers.put(STATUS, STATUS_TO, true);
+            if !self.registers.has(CONTROL, CONTROL_CONT) {
+                self.load();
+            }
+        }
     }
 
-    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
-        let runs = matches!(self.counter, Counter::Running { .. });
-        held | flag(STATUS_RUN, register == STATUS && runs)
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
-    }
-
-    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+    fn wrote(&mut self, register: u32, _: u32, new: u32, _: &mut Ctx) {
         match register {
             STATUS => self.registers.put(STATUS, STATUS_TO, false),
-            CONTROL => self.wrote_control(new, self.cycle(ctx.now)),
-            SNAPL | SNAPH => self.take_snapshot(self.cycle(ctx.now)),
+            CONTROL => {
+                self.registers.put(CONTROL, CONTROL_START | CONTROL_STOP, false);
+                if new & (CONTROL_START | CONTROL_STOP) != 0 {
+                    self.registers.put(STATUS, STATUS_RUN, new & CONTROL_START != 0);
+                }
+            }
+            SNAPL | SNAPH => {
+                self.registers.set(SNAPL, self.counter.value as u32);
+                self.registers.set(SNAPH, (self.counter.value >> 16) as u32);
+            }
             // A write to a half of the period loads and stops the counter.
-            _ => self.counter = Counter::Stopped(self.period()),
+            _ => self.load(),
         }
     }
 
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
-        let (enabled, raised) = (self.registers.has(CONTROL, CONTROL_ITO), self.registers.has(STATUS, STATUS_TO));
-        ctx.set_irq(self.interrupt, enabled && raised);
-        let due = self.timeout().filter(|_| enabled && !raised);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        let is_enabled = self.registers.has(CONTROL, CONTROL_ITO);
+        let level = is_enabled && self.registers.has(STATUS, STATUS_TO);
+        self.interrupt.drive(level, self.timeout().filter(|_| is_enabled), ctx);
     }
 }
 
 impl Device for IntervalTimer {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.pass_to(ctx.now);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@
 //! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::axi_lite::edge_in_reach;
+use crate::support::interrupt_output::InterruptOutput;
+use crate::support::timer_interrupt::TimerInterrupt;
 use engine::bus::device::CoreRegister;
 
 /// CNTP_CTL and CNTV_CTL: enables the timer.
@@ -24,15 +26,12 @@ const CTL_ISTATUS: u32 = 1 << 2;
 const LINES: [(usize, &str); 2] = [(0, "the physical timer's interrupt"), (2, "the virtual timer's interrupt")];
 
 /// One timer.
-#[derive(Clone, Copy, Debug, Default, State, Polled)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 struct Timer {
-    #[state(skip)]
-    line: Option<IrqLine>,
+    interrupt: InterruptOutput,
+    next: TimerInterrupt,
     compare_value: u64,
     control: u32,
-    alarm: Alarm,
-    /// Level of the timer's interrupt.
-    raised: bool,
 }
 
 /// The device. Instructions that name its registers end a skip, and its only other effects are interrupts, which are
@@ -62,9 +61,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl GenericTimer {
     /// The device after reset. `lines` are the interrupts of the physical and the virtual timer.
     pub fn new(clock: Hz, lines: [Option<IrqLine>; 2]) -> GenericTimer {
-        let timers = lines.map(|line| Timer { line, ..Timer::default() });
+        let timer = |number: u32| Timer {
+            interrupt: InterruptOutput::new(lines[number as usize]),
+            next: TimerInterrupt::default().numbered(number),
+            compare_value: 0,
+            control: 0,
+        };
         let frequency = u32::try_from(clock.get()).unwrap_or(u32::MAX);
-        GenericTimer { clock, frequency, timers, latest: Ps::ZERO }
+        GenericTimer { clock, frequency, timers: [0, 1].map(timer), latest: Ps::ZERO }
     }
 
     /// CNTPCT, CNTVCT.
@@ -80,21 +84,12 @@ impl GenericTimer {
     /// Sets a timer's interrupt to its level at `now`, and schedules an event for its next change.
     fn update(&mut self, timer: usize, ctx: &mut Ctx) {
         self.latest = self.latest.max(ctx.now);
-        let (now, token) = (self.latest, timer as u32);
-        let (met, count) = (self.is_met(timer, now), self.count(now));
-        let clock = self.clock;
-        let state = &mut self.timers[timer];
-        let on = state.control & (CTL_ENABLE | CTL_IMASK) == CTL_ENABLE;
-        if state.raised != (on && met) {
-            state.raised = on && met;
-            ctx.set_irq(state.line, state.raised);
-        }
-        let left = state.compare_value.wrapping_sub(count);
-        let due = count.checked_add(left).filter(|_| on && !met).and_then(|edge| edge_in_reach(clock, edge));
-        ctx.awaits((&COUNTING, token), due, Detail::None);
-        if let Some(due) = due {
-            state.alarm.set(due, token, ctx);
-        }
+        let (met, count) = (self.is_met(timer, self.latest), self.count(self.latest));
+        let Timer { interrupt, next, compare_value, control } = &mut self.timers[timer];
+        let on = *control & (CTL_ENABLE | CTL_IMASK) == CTL_ENABLE;
+        interrupt.drive(on && met, ctx);
+        let edge = count.checked_add(compare_value.wrapping_sub(count)).filter(|_| on && !met);
+        next.expect(edge.and_then(|edge| edge_in_reach(self.clock, edge)), ctx);
     }
 
     fn read(&self, register: CoreRegister, now: Ps) -> Option<u64> {
@@ -169,7 +164,7 @@ impl Device for GenericTimer {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let timer = token as usize;
-        self.timers[timer].alarm.rang(ctx.now);
+        self.timers[timer].next.rang(ctx.now);
         self.update(timer, ctx);
     }
 }

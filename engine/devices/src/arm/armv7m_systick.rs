@@ -14,8 +14,9 @@
 //! Not modelled: a calibration value. SYST_CALIB reads as "not known" (TENMS 0).
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::activities::TIMER;
+use crate::support::counter::{Counter, Range, Ticks};
+use crate::support::timer_interrupt::TimerInterrupt;
 use engine::dt::node::Property;
 
 registers! {
@@ -28,21 +29,6 @@ registers! {
     }
 }
 
-/// The counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
-enum Count {
-    /// Stopped at this value.
-    Stopped(u32),
-    /// At 0, while SYST_RVR is 0: nothing to reload.
-    Empty,
-    /// Running; the counter is 0 in cycle `zero_cycle` of its clock.
-    Running {
-        zero_cycle: u64,
-        /// Reaching 0 is a tick that has not been handled yet.
-        ticks: bool,
-    },
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::APB)]
@@ -51,15 +37,14 @@ pub struct SysTick {
     core_clock: ClockInput,
     #[state(with = engine::state::present)]
     external_clock: Option<ClockInput>,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
     registers: Registers,
-    count: Count,
+    #[poll(skip = "its next reload is listed")]
+    counter: Counter,
     /// The counter ticked, and the core has not been interrupted yet.
     ticked: bool,
     /// Level of the interrupt line.
     level: bool,
-    alarm: Alarm,
     /// Reads of SYST_CVR since the start: a loop with such a read has a new state in each iteration.
     counter_reads: u64,
 }
@@ -83,12 +68,11 @@ impl SysTick {
         let mut systick = SysTick {
             core_clock,
             external_clock,
-            interrupt,
+            interrupt: TimerInterrupt::new(interrupt),
             registers: Registers::new(&MAP),
-            count: Count::Stopped(0),
+            counter: Counter::default(),
             ticked: false,
             level: false,
-            alarm: Alarm::default(),
             counter_reads: 0,
         };
         systick.registers.put(CALIB, CALIB_NOREF, external_clock.is_none());
@@ -104,80 +88,29 @@ impl SysTick {
     }
 
     /// The selected clock.
-    fn clock(&self) -> Hz {
+    fn ticks(&self) -> Ticks {
         let external = self.external_clock.filter(|_| !self.registers.has(CSR, CSR_CLKSOURCE));
-        external.unwrap_or(self.core_clock).rate
+        Ticks::of(external.unwrap_or(self.core_clock).rate, 1)
     }
 
-    fn cycle(&self, now: Ps) -> u64 {
-        self.clock().cycles_until_floor(now).0
+    fn range(&self) -> Range {
+        Range::down(self.registers[RVR].into())
     }
 
-    /// Updates the counter to `now`.
-    fn advance(&mut self, now: Ps) {
-        let (cycle, reload) = (self.cycle(now), u64::from(self.registers[RVR]));
-        let Count::Running { mut zero_cycle, mut ticks } = self.count else { return };
-        let mut ticked = ticks && cycle >= zero_cycle;
-        ticks &= !ticked;
-        if cycle > zero_cycle && reload > 0 {
-            let after = (cycle - zero_cycle - 1) / (reload + 1);
-            zero_cycle += (after + 1) * (reload + 1);
-            let at_zero = cycle == zero_cycle;
-            ticked |= after > 0 || at_zero;
-            ticks = !at_zero;
-        }
-        // The tick at which it became 0 has been handled.
-        let is_empty = reload == 0 && cycle > zero_cycle;
-        self.count = if is_empty { Count::Empty } else { Count::Running { zero_cycle, ticks } };
-        if ticked {
-            self.registers.put(CSR, CSR_COUNTFLAG, true);
-            self.ticked |= self.registers.has(CSR, CSR_TICKINT);
-        }
-    }
-
-    /// The counter's value; the counter has been updated to `now`.
-    fn value(&self, now: Ps) -> u32 {
-        match self.count {
-            Count::Stopped(value) => value,
-            Count::Empty => 0,
-            Count::Running { zero_cycle, .. } => zero_cycle.saturating_sub(self.cycle(now)) as u32,
-        }
-    }
-
-    /// Continues from `value`, if the counter is enabled.
-    fn set_value(&mut self, value: u32, now: Ps) {
-        let running = Count::Running { zero_cycle: self.cycle(now) + u64::from(value), ticks: value > 0 };
-        self.count = if self.registers.has(CSR, CSR_ENABLE) { running } else { Count::Stopped(value) };
-    }
-
-    /// A counter without a reload value becomes 0 in this cycle, and is reloaded in the next.
-    fn reload(&mut self, value: u32, now: Ps) {
-        if value > 0 && self.count == Count::Empty {
-            self.count = Count::Running { zero_cycle: self.cycle(now), ticks: false };
-        }
-    }
-
-    /// A write of SYST_CSR, which held `old`: another clock counts on from the value that the old one has reached.
-    fn control(&mut self, old: u32, new: u32, now: Ps) {
-        self.registers.set(CSR, old);
-        let count = self.value(now);
-        self.registers.set(CSR, new);
-        self.select_core_clock();
-        if (self.registers[CSR] ^ old) & (CSR_ENABLE | CSR_CLKSOURCE) != 0 {
-            self.set_value(count, now);
-        }
+    /// False for a counter that is disabled, or is 0 without a value to reload.
+    fn runs(&self) -> bool {
+        self.registers.has(CSR, CSR_ENABLE) && (self.counter.value > 0 || self.registers[RVR] > 0)
     }
 
     /// The time of the next tick.
     fn next_tick(&self) -> Option<Ps> {
-        let Count::Running { zero_cycle, ticks } = self.count else { return None };
-        let at = if ticks { zero_cycle } else { zero_cycle + u64::from(self.registers[RVR]) + 1 };
-        if ticks || self.registers[RVR] > 0 { edge_in_reach(self.clock(), at) } else { None }
+        self.ticks().time_of(self.counter.tick_of(0, self.range()).filter(|_| self.runs())?)
     }
 
     fn list_tick(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock());
-        self.advance(poll.now());
+        poll.phase(self.ticks().clock);
+        self.pass_to(poll.now());
+        self.counter.list(self.runs(), self.range(), poll);
         if let Some(tick) = self.next_tick() {
             poll.until(tick);
         }
@@ -186,29 +119,41 @@ impl SysTick {
 }
 
 impl Table for SysTick {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Updates the counter to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let tick = self.ticks().at(now);
+        if !self.runs() {
+            self.counter.tick = tick;
+            return;
+        }
+        let zero = self.counter.tick_of(0, self.range());
+        self.counter.settle(tick, self.range());
+        if zero.is_some_and(|zero| zero <= tick) {
+            self.registers.put(CSR, CSR_COUNTFLAG, true);
+            self.ticked |= self.registers.has(CSR, CSR_TICKINT);
+        }
     }
 
-    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         if register != CVR {
             return held;
         }
         self.counter_reads += 1;
-        self.value(ctx.now)
+        self.counter.value as u32
     }
 
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
-    }
-
-    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+    fn wrote(&mut self, register: u32, _: u32, _: u32, ctx: &mut Ctx) {
         match register {
-            CSR => self.control(old, new, ctx.now),
-            RVR => self.reload(new, ctx.now),
+            CSR => {
+                // Another clock counts on from the value that the old one has reached.
+                self.select_core_clock();
+                self.counter.tick = self.ticks().at(ctx.now);
+            }
             CVR => {
                 self.registers.put(CSR, CSR_COUNTFLAG, false);
-                self.set_value(0, ctx.now);
+                self.counter.value = 0;
             }
             _ => {}
         }
@@ -218,37 +163,23 @@ impl Table for SysTick {
     fn update(&mut self, ctx: &mut Ctx) {
         if std::mem::take(&mut self.ticked) {
             self.level = !self.level;
-            ctx.change_irq(self.interrupt, self.level);
+            ctx.change_irq(self.interrupt.line(), self.level);
         }
-        let due = self.next_tick().filter(|_| self.registers.has(CSR, CSR_TICKINT));
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        self.interrupt.expect(self.next_tick().filter(|_| self.registers.has(CSR, CSR_TICKINT)), ctx);
     }
 }
 
 impl Device for SysTick {
-    by_table!();
+    by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx.now);
-        let before = self.cycle(ctx.now);
+        self.pass_to(ctx.now);
+        let before = self.ticks().at(ctx.now);
         for clock in [Some(&mut self.core_clock), self.external_clock.as_mut()].into_iter().flatten() {
             clock.rate = ctx.bus.clocks.rate_of(*clock);
         }
-        let now = self.cycle(ctx.now);
-        if let Count::Running { zero_cycle, .. } = &mut self.count {
-            // The counter has been updated: it is 0 now or later.
-            *zero_cycle = zero_cycle.saturating_sub(before) + now;
-        }
-        self.alarm.cancel(0, ctx);
-        self.update(ctx);
-    }
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.advance(ctx.now);
+        self.counter.renumber(before, self.ticks().at(ctx.now));
+        self.interrupt.cancel(ctx);
         self.update(ctx);
     }
 }

@@ -11,6 +11,7 @@
 
 use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::support::interrupt_output::InterruptOutput;
 use cpu_interface::CpuInterface;
 use distributor::Distributor;
 
@@ -46,12 +47,9 @@ pub struct Gic {
     #[state(skip)]
     latency_cycles: Cycles,
     /// nIRQ and nFIQ of the core.
-    #[state(skip)]
-    outputs: [Option<IrqLine>; 2],
+    outputs: [InterruptOutput; 2],
     distributor: Distributor,
     interface: CpuInterface,
-    /// Levels of nIRQ and nFIQ, true while active.
-    lines: [bool; 2],
 }
 
 /// For the list of models.
@@ -74,22 +72,16 @@ impl Gic {
             port,
             clock: port.clock.into(),
             latency_cycles,
-            outputs,
+            outputs: outputs.map(InterruptOutput::new),
             distributor: Distributor::new(),
             interface: CpuInterface::new(),
-            lines: [false; 2],
         }
     }
 
     /// Drives the core's interrupt lines.
     fn update(&mut self, ctx: &mut Ctx) {
         let lines = self.interface.lines(self.distributor.highest());
-        for (output, (now, before)) in self.outputs.into_iter().zip(lines.into_iter().zip(self.lines)) {
-            if now != before {
-                ctx.set_irq(output, now);
-            }
-        }
-        self.lines = lines;
+        self.outputs.iter_mut().zip(lines).for_each(|(output, level)| output.drive(level, ctx));
     }
 
     fn write_register(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
@@ -122,11 +114,8 @@ impl Device for Gic {
             taken.map_or_else(|special| special, |id| self.distributor.acknowledge(id))
         } else {
             let highest = self.distributor.highest();
-            self.interface.register(
-                word,
-                highest,
-                highest.map_or(0, |first| self.distributor.acknowledged_as(first.id)),
-            )
+            let as_read = highest.map_or(0, |first| self.distributor.acknowledged_as(first.id));
+            self.interface.register(word, highest, as_read)
         };
         self.update(ctx);
         Ok(self.port.read(register, offset, size, ctx.now))

@@ -138,7 +138,8 @@ impl Pl310 {
     fn register(&self, offset: u32, ctx: &Ctx) -> u32 {
         let busy = ctx.now < self.busy_until;
         match offset {
-            EVR0 | EVR1 => self.counter_value(offset, ctx),
+            EVR0 => self.counted(ctx)[0],
+            EVR1 => self.counted(ctx)[1],
             CSR | IPALR | CPALR | CIR | CIPALR | CIIR => u32::from(busy),
             IWR | CWR | CIWR if busy => self.busy_ways,
             _ => self.registers.held(offset),
@@ -147,7 +148,7 @@ impl Pl310 {
 
     /// Performs a write.
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> Result<(), Refused> {
-        let counted = [EVR0, EVR1].map(|offset| self.counter_value(offset, ctx));
+        let counted = self.counted(ctx);
         self.registers.write(offset, value)?;
         match offset {
             ECR | ECFGR0 | ECFGR1 | EVR0 | EVR1 => self.set_counters(offset, value, counted, ctx),

@@ -8,8 +8,9 @@
 //! Not modelled: the stop in debug state.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::activities::TIMER;
+use crate::support::counter::{Counter, Range, Ticks};
+use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
     /// The register map (Periodic Interval Timer User Interface).
@@ -23,30 +24,7 @@ registers! {
 
 /// Clocks of a count.
 const PRESCALER: u64 = 16;
-/// Counts until CPIV, which has 20 bits, wraps to 0.
-const WRAP: u64 = 1 << 20;
 const PICNT_MASK: u32 = 0xfff;
-
-/// A period of CPIV.
-#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
-struct Lap {
-    /// The cycle in which CPIV became 0.
-    start_cycle: u64,
-    /// Counts until it is 0 again.
-    counts: u64,
-    /// True if the period comes from PIV, so that its end sets PITS and increments PICNT.
-    overflows: bool,
-}
-
-impl Lap {
-    fn of(start_cycle: u64, mode: u32) -> Lap {
-        Lap { start_cycle, counts: u64::from(mode & MR_PIV) + 1, overflows: true }
-    }
-
-    fn end_cycle(self) -> u64 {
-        self.start_cycle.wrapping_add(self.counts * PRESCALER)
-    }
-}
 
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -55,12 +33,14 @@ impl Lap {
 pub struct Pit {
     #[poll(phase)]
     clock: ClockInput,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
     registers: Registers,
-    lap: Option<Lap>,
+    /// CPIV.
+    #[poll(skip = "its next reload is listed, and its reads are counted")]
+    counter: Counter,
+    /// The cycle in which the prescaler was started; `None` while CPIV is stopped at 0.
+    started: Option<u64>,
     picnt: u32,
-    alarm: Alarm,
     /// Reads of PIVR and PIIR so far: a loop with a read of them is in another state each iteration.
     counter_reads: u64,
 }
@@ -80,73 +60,62 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Pit {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Pit {
-        let (registers, alarm) = (Registers::new(&MAP), Alarm::default());
-        Pit { clock: clock.into(), interrupt, registers, lap: None, picnt: 0, alarm, counter_reads: 0 }
+        let (registers, interrupt) = (Registers::new(&MAP), TimerInterrupt::new(interrupt));
+        let (counter, started) = Default::default();
+        Pit { clock: clock.into(), interrupt, registers, counter, started, picnt: 0, counter_reads: 0 }
     }
 
-    fn runs(&self) -> bool {
+    fn is_enabled(&self) -> bool {
         self.registers.has(MR, MR_PITEN)
     }
 
-    fn cycle(&self, now: Ps) -> u64 {
-        self.clock.rate.cycles_until_floor(now).0
+    fn range(&self) -> Range {
+        Range::up((self.registers[MR] & MR_PIV).into(), MR_PIV.into())
     }
 
-    /// Brings the counters up to `cycle`.
-    fn pass_to(&mut self, cycle: u64) {
-        while let Some(lap) = self.lap
-            && lap.end_cycle() <= cycle
-        {
-            let next = Lap::of(lap.end_cycle(), self.registers[MR]);
-            // All equal periods except the last are skipped at once.
-            let after = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.runs());
-            if lap.overflows || after > 0 {
-                self.registers.put(SR, SR_PITS, true);
-                self.picnt = self.picnt.wrapping_add(after as u32 + u32::from(lap.overflows)) & PICNT_MASK;
-            }
-            let start_cycle = next.start_cycle + after * next.counts * PRESCALER;
-            self.lap = self.runs().then_some(Lap { start_cycle, ..next });
-        }
+    /// Counts of CPIV; `None` while it is stopped.
+    fn ticks(&self) -> Option<Ticks> {
+        let origin = self.started?;
+        Some(Ticks { origin, ..Ticks::of(self.clock.rate, PRESCALER) })
     }
 
-    fn cpiv(&self, cycle: u64) -> u32 {
-        self.lap.map_or(0, |lap| (cycle.wrapping_sub(lap.start_cycle) / PRESCALER) as u32)
-    }
-
-    /// PIT_MR has been written.
-    fn mode_changed(&mut self, cycle: u64) {
-        let (mode, cpiv) = (self.registers[MR], u64::from(self.cpiv(cycle)));
-        match &mut self.lap {
-            None => self.lap = self.runs().then(|| Lap::of(cycle, mode)),
-            Some(lap) => {
-                let wanted = u64::from(mode & MR_PIV) + 1;
-                lap.overflows = cpiv < wanted;
-                lap.counts = if lap.overflows { wanted } else { WRAP };
-            }
-        }
+    /// The time at which CPIV is 0 again.
+    fn next_zero(&self) -> Option<Ps> {
+        self.ticks()?.time_of(self.counter.reload_tick(self.range()))
     }
 
     /// The next overflow is a deadline.
     fn look(&mut self, poll: &mut Poll) -> bool {
-        self.pass_to(self.cycle(poll.now()));
-        if let Some(end) = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle())) {
-            poll.until(end);
-        }
+        self.pass_to(poll.now());
+        self.counter.list(self.started.is_some(), self.range(), poll);
+        self.next_zero().into_iter().for_each(|zero| poll.until(zero));
         true
     }
 }
 
 impl Table for Pit {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(self.cycle(ctx.now));
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the counters up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let Some(ticks) = self.ticks() else { return };
+        let (range, mut tick) = (self.range(), ticks.at(now));
+        if let Some(zero) = self.counter.tick_of(0, range).filter(|zero| *zero <= tick && !self.is_enabled()) {
+            (self.started, tick) = (None, zero);
+        }
+        let overflows = self.counter.settle(tick, range);
+        if overflows > 0 {
+            self.registers.put(SR, SR_PITS, true);
+            self.picnt = self.picnt.wrapping_add(overflows as u32) & PICNT_MASK;
+        }
     }
 
-    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         if !matches!(register, PIVR | PIIR) {
             return held;
         }
         self.counter_reads += 1;
-        let value = self.picnt << 20 | self.cpiv(self.cycle(ctx.now));
+        let value = self.picnt << 20 | self.counter.value as u32;
         if register == PIVR {
             self.picnt = 0;
             self.registers.put(SR, SR_PITS, false);
@@ -154,48 +123,31 @@ impl Table for Pit {
         value
     }
 
-    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
-        self.update(ctx);
-    }
-
     fn wrote(&mut self, register: u32, _old: u32, _new: u32, ctx: &mut Ctx) {
-        if register == MR {
-            self.mode_changed(self.cycle(ctx.now));
+        if register == MR && self.started.is_none() && self.is_enabled() {
+            (self.started, self.counter) = (Some(self.clock.rate.cycles_until_floor(ctx.now).0), Counter::default());
         }
     }
 
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let (enabled, pits) = (self.registers.has(MR, MR_PITIEN), self.registers.has(SR, SR_PITS));
-        ctx.set_irq(self.interrupt, enabled && pits);
-        let lap = self.lap.filter(|_| enabled && !pits);
-        let due = lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle()));
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        let rises = if enabled { self.next_zero() } else { None };
+        self.interrupt.drive(enabled && pits, rises, ctx);
     }
 }
 
 impl Device for Pit {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.settle(ctx);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        let from = self.cycle(ctx.now);
-        self.pass_to(from);
+        self.pass_to(ctx.now);
+        let from = self.clock.rate.cycles_until_floor(ctx.now).0;
         ctx.bus.clocks.update(&mut self.clock);
-        let to = self.cycle(ctx.now);
-        if let Some(lap) = &mut self.lap {
-            // It may have begun before cycle 0 of the new clock.
-            lap.start_cycle = lap.start_cycle.wrapping_sub(from).wrapping_add(to);
-        }
-        self.alarm.cancel(0, ctx);
+        let to = self.clock.rate.cycles_until_floor(ctx.now).0;
+        // It may have begun before cycle 0 of the new clock.
+        self.started = self.started.map(|started| started.wrapping_sub(from).wrapping_add(to));
+        self.interrupt.cancel(ctx);
         self.update(ctx);
     }
 }

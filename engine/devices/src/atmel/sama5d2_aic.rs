@@ -54,22 +54,17 @@ const SOURCES: usize = 128;
 const REDIRECTION: u32 = SOURCES as u32;
 
 /// How the controller is built.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// Its clock.
-    #[poll(phase)]
     pub clock: ClockInput,
     /// Cycles from a level-sensitive source to the core's line.
-    #[state(skip)]
     pub level_latency_cycles: Cycles,
     /// Cycles from an edge-sensitive source to the core's line.
-    #[state(skip)]
     pub edge_latency_cycles: Cycles,
     /// nIRQ.
-    #[state(skip)]
     pub irq: Option<IrqLine>,
     /// nFIQ.
-    #[state(skip)]
     pub fiq: Option<IrqLine>,
 }
 
@@ -77,13 +72,18 @@ pub struct Params {
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::APB)]
 pub struct Aic {
+    #[state(skip)]
     params: Params,
+    #[poll(phase)]
+    clock: ClockInput,
     registers: Registers,
     #[state(with = engine::state::fixed)]
     sources: Vec<Source>,
     /// Sources that are enabled: bit n is source n.
     enabled: u128,
     service: Service,
+    /// The source that a write of AIC_IVR acknowledges, in protection mode.
+    remembered: Option<usize>,
     redirected: bool,
     /// Levels of nIRQ and nFIQ, true while active.
     lines: (bool, bool),
@@ -111,10 +111,12 @@ impl Aic {
     pub fn new(params: Params) -> Aic {
         Aic {
             params,
+            clock: params.clock,
             registers: Registers::new(&MAP),
             sources: vec![Source::default(); SOURCES],
             enabled: 0,
             service: Service::default(),
+            remembered: None,
             redirected: false,
             lines: (false, false),
             changes: 0,
@@ -139,7 +141,7 @@ impl Aic {
     fn take_irq(&mut self) -> u32 {
         let requesting = self.requesting();
         if self.registers.has(DCR, DCR_PROT) {
-            self.service.remember(requesting);
+            self.remembered = requesting;
         } else {
             self.serve(requesting);
         }
@@ -148,7 +150,7 @@ impl Aic {
 
     fn serve(&mut self, source: Option<usize>) {
         if let Some(source) = source {
-            self.sources[source].acknowledge();
+            self.sources[source].clear();
         }
         self.service.push(source.map(|source| (self.sources[source].priority(), source as u32)));
     }
@@ -161,7 +163,7 @@ impl Aic {
         if !self.fast_requests() {
             return self.registers[SPU];
         }
-        self.sources[0].acknowledge();
+        self.sources[0].clear();
         self.sources[0].vector
     }
 
@@ -211,10 +213,10 @@ impl Table for Aic {
             SMR => source.mode = new,
             SVR => source.vector = new,
             IVR if self.registers.has(DCR, DCR_PROT) => {
-                let remembered = self.service.remembered();
+                let remembered = self.remembered.take();
                 self.serve(remembered);
             }
-            EOICR => self.service.pop(),
+            EOICR => _ = self.service.stack.pop(),
             IECR if new != 0 => self.enable(true),
             IDCR if new != 0 => self.enable(false),
             ICCR if new != 0 => source.clear(),
@@ -262,7 +264,7 @@ impl Device for Aic {
                 self.params.level_latency_cycles
             };
             source.under_way += 1;
-            ctx.schedule(self.params.clock.rate.after(ctx.now, latency_cycles), input);
+            ctx.schedule(self.clock.rate.after(ctx.now, latency_cycles), input);
         } else {
             source.seen = false;
             self.update(ctx);
@@ -276,7 +278,7 @@ impl Device for Aic {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         // Interrupts on their way to the core arrive at the old rate.
-        ctx.bus.clocks.update(&mut self.params.clock);
+        ctx.bus.clocks.update(&mut self.clock);
     }
 
     fn passes_interrupts(&self) -> bool {

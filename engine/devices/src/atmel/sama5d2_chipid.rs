@@ -17,7 +17,7 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-chipid"],
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(RegisterFile::new(reader.clock_input(0, "clock of its bus"), &MAP))
+    Box::new(RegisterFile::from_node(&MAP, reader))
 }
 
 #[cfg(test)]

@@ -15,9 +15,8 @@
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
 use crate::prelude::*;
-use crate::registers;
 use crate::support::activities::{CLOCK_START, CLOCKS};
-use crate::support::write_protection;
+use crate::support::{clock_outputs, write_protection};
 use sources::Sources;
 
 mod sources;
@@ -152,13 +151,7 @@ impl Pmc {
     fn publish(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
         let Some(frequencies) = self.sources.frequencies(&self.registers, self.clocks.crystal, ctx.now) else { return };
-        let mut changed = Vec::new();
-        for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
-            let Some(rate) = Hz::new(hz).filter(|rate| *rate != clock.rate) else { continue };
-            clock.rate = rate;
-            changed.extend(clock.id.map(|id| (id, rate)));
-        }
-        ctx.set_clocks(&changed);
+        clock_outputs::publish(&mut self.outputs, frequencies.map(Some), ctx);
     }
 
     /// A source of clocks, or a setting that depends on it, was written.
@@ -223,6 +216,15 @@ impl Table for Pmc {
         }
     }
 
+    /// What is protected is each offset but three.
+    fn takes_write(&mut self, register: u32, ctx: &mut Ctx) -> bool {
+        let is_protected = !matches!(register, IER | IDR | WPMR) && self.registers.has(WPMR, WPMR_WPEN);
+        if is_protected {
+            write_protection::record(&mut self.registers, WPMR, register, ctx);
+        }
+        !is_protected
+    }
+
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {
             // The processor's clock stops until an interrupt: software executes a wait for interrupt itself.
@@ -261,6 +263,8 @@ impl Table for Pmc {
 }
 
 impl Device for Pmc {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         let board: Vec<u64> = self.outputs.iter().map(|clock| clock.rate.get()).collect();
         if let Some(read) = self.sources.frequencies(&self.registers, self.clocks.crystal, ctx.now)
@@ -272,28 +276,6 @@ impl Device for Pmc {
                  clocks are {board:?} Hz until firmware sets them"
             ));
         }
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        registers::read(self, offset, size, ctx)
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let register = offset & !3;
-        // What is protected is each offset but these.
-        if matches!(register, IER | IDR | WPMR) || !self.registers.has(WPMR, WPMR_WPEN) {
-            return registers::write(self, offset, size, value, ctx);
-        }
-        write_protection::record(&mut self.registers, WPMR, register, ctx);
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {

@@ -11,8 +11,9 @@
 //! clock that the PMC generates. A channel that uses one of them is stopped, with a note.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::activities::TIMER;
+use crate::support::counter::Ticks;
+use crate::support::timer_interrupt::TimerInterrupt;
 use crate::support::write_protection;
 use channel::{Channel, Mode};
 
@@ -58,17 +59,6 @@ const CHANNELS: usize = 3;
 /// Flags of TC_SR that raise interrupts.
 const FLAGS: u32 = 0xff;
 
-/// The clock of a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    /// The peripheral clock, divided.
-    Peripheral { divider: u64 },
-    /// TIMER_CLOCK5.
-    Slow,
-    /// A clock that has no edges in the model.
-    Nothing,
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::APB)]
@@ -78,11 +68,9 @@ pub struct Tcb {
     clock: ClockInput,
     #[state(skip)]
     slow_clock: Hz,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
     registers: Registers,
     channels: [Channel; CHANNELS],
-    alarm: Alarm,
     /// Commands, and reads of a counter, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
@@ -103,8 +91,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Tcb {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, slow_clock: Hz, interrupt: Option<IrqLine>) -> Tcb {
-        let (clock, registers, channels) = (clock.into(), Registers::new(&MAP), Default::default());
-        Tcb { clock, slow_clock, interrupt, registers, channels, alarm: Alarm::default(), moving_accesses: 0 }
+        let (registers, channels, interrupt) =
+            (Registers::new(&MAP), Default::default(), TimerInterrupt::new(interrupt));
+        Tcb { clock: clock.into(), slow_clock, interrupt, registers, channels, moving_accesses: 0 }
     }
 
     fn mode(&self, index: usize) -> Mode {
@@ -112,57 +101,32 @@ impl Tcb {
         Mode { cmr, ra, rb, rc }
     }
 
-    fn source(&self, index: usize) -> Source {
-        match self.registers.field(at(CMR, index), CMR_TCCLKS) {
-            _ if self.registers.has(at(EMR, index), EMR_NODIVCLK) => Source::Peripheral { divider: 1 },
-            1 => Source::Peripheral { divider: 8 },
-            2 => Source::Peripheral { divider: 32 },
-            3 => Source::Peripheral { divider: 128 },
-            4 => Source::Slow,
-            _ => Source::Nothing,
-        }
+    /// The clock of a channel; `None` for one that has no edges in the model.
+    fn ticks(&self, index: usize) -> Option<Ticks> {
+        Some(match self.registers.field(at(CMR, index), CMR_TCCLKS) {
+            _ if self.registers.has(at(EMR, index), EMR_NODIVCLK) => Ticks::of(self.clock.rate, 1),
+            1 => Ticks::of(self.clock.rate, 8),
+            2 => Ticks::of(self.clock.rate, 32),
+            3 => Ticks::of(self.clock.rate, 128),
+            4 => Ticks::of(self.slow_clock, 1),
+            _ => return None,
+        })
     }
 
-    /// Edges of a channel's clock up to `now`.
-    fn tick(&self, source: Source, now: Ps) -> u64 {
-        match source {
-            Source::Peripheral { divider } => self.clock.rate.cycles_until_floor(now).0 / divider,
-            Source::Slow => self.slow_clock.cycles_until_floor(now).0,
-            Source::Nothing => 0,
-        }
-    }
-
-    /// The time at which the block sees edge number `tick` of a channel's clock.
-    fn tick_time(&self, source: Source, tick: u64) -> Option<Ps> {
-        match source {
-            Source::Peripheral { divider } => edge_in_reach(self.clock.rate, tick.checked_mul(divider)?),
-            Source::Slow => edge_in_reach(self.slow_clock, tick).map(|at| self.clock.rate.edge_at_or_after(at)),
-            Source::Nothing => None,
-        }
-    }
-
-    /// Brings the channels up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            let tick = self.tick(self.source(index), now);
-            self.channels[index].settle(tick, self.mode(index));
-        }
+    /// The number of the last edge of a channel's clock.
+    fn tick(&self, index: usize, now: Ps) -> u64 {
+        self.ticks(index).map_or(0, |ticks| ticks.at(now))
     }
 
     /// The time at which a channel first sets one of `flags` that is not set.
     fn flag_time(&self, index: usize, flags: u32) -> Option<Ps> {
         let tick = self.channels[index].tick_of(flags, self.mode(index))?;
-        self.tick_time(self.source(index), tick)
-    }
-
-    fn interrupt_mask(&self, index: usize) -> u32 {
-        self.registers[at(IMR, index)]
+        self.ticks(index)?.seen_at(tick, self.clock.rate)
     }
 
     /// A channel's clock may be another one from now on.
     fn source_changed(&mut self, index: usize, now: Ps) {
-        let tick = self.tick(self.source(index), now);
-        self.channels[index].stand_at(tick);
+        self.channels[index].tick = self.tick(index, now);
     }
 
     fn wrote_block(&mut self, register: u32, value: u32, ctx: &mut Ctx) {
@@ -184,7 +148,7 @@ impl Tcb {
         }
         if value & CCR_SWTRG != 0 && self.channels[index].enabled {
             self.channels[index].trigger();
-            if self.source(index) == Source::Nothing {
+            if self.ticks(index).is_none() {
                 ctx.note(
                     "a channel is to count TIMER_CLOCK1 (GCLK) or a pin (TC_CMR.TCCLKS), which are not modelled: it \
                      stands",
@@ -210,8 +174,14 @@ const fn at(register: u32, channel: usize) -> u32 {
 }
 
 impl Table for Tcb {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the channels up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        for index in 0..CHANNELS {
+            let (tick, mode) = (self.tick(index, now), self.mode(index));
+            self.channels[index].settle(tick, mode);
+        }
     }
 
     fn shown(&mut self, offset: u32, held: u32, _ctx: &mut Ctx) -> u32 {
@@ -221,15 +191,11 @@ impl Table for Tcb {
             RAB => self.registers[at(RA, index)],
             CV => {
                 self.moving_accesses += 1;
-                self.channels[index].value()
+                self.channels[index].value
             }
             SR => self.channels[index].take_status(),
             _ => held,
         }
-    }
-
-    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, offset: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -249,31 +215,20 @@ impl Table for Tcb {
 
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
-        let raised = (0..CHANNELS).any(|index| self.channels[index].flags & self.interrupt_mask(index) != 0);
-        ctx.set_irq(self.interrupt, raised);
-        let dues = (0..CHANNELS).filter_map(|index| self.flag_time(index, self.interrupt_mask(index)));
-        let due = dues.min().filter(|_| !raised);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        let raised = (0..CHANNELS).any(|index| self.channels[index].flags & self.registers[at(IMR, index)] != 0);
+        let dues = (0..CHANNELS).filter_map(|index| self.flag_time(index, self.registers[at(IMR, index)]));
+        self.interrupt.drive(raised, dues.min(), ctx);
     }
 }
 
 impl Device for Tcb {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.settle(ctx);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         ctx.bus.clocks.update(&mut self.clock);
         (0..CHANNELS).for_each(|index| self.source_changed(index, ctx.now));
-        self.alarm.cancel(0, ctx);
+        self.interrupt.cancel(ctx);
         self.update(ctx);
     }
 }

@@ -7,7 +7,8 @@
 //! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter continues.
 
 use crate::prelude::*;
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::board_reset::reset_board;
+use crate::support::counter::Ticks;
 
 registers! {
     /// The register map (Watchdog Timer User Interface).
@@ -22,8 +23,6 @@ registers! {
 const KEY: u32 = 0xa5;
 /// Slow clocks of a count.
 const PRESCALER: u64 = 128;
-/// The exit status of a run that the watchdog ends.
-const EXIT_STATUS: i32 = 1;
 
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -64,10 +63,14 @@ impl Wdt {
         !self.registers.has(MR, MR_WDDIS)
     }
 
+    /// Counts since the counter was loaded.
+    fn ticks(&self) -> Ticks {
+        Ticks { clock: self.slow_clock, divider: PRESCALER, origin: self.loaded }
+    }
+
     /// When the counter underflows.
     fn expiry(&self) -> Option<Ps> {
-        let counts = u64::from(self.registers.field(MR, MR_WDV)) + 1;
-        edge_in_reach(self.slow_clock, self.loaded + counts * PRESCALER).filter(|_| self.runs())
+        self.ticks().time_of(u64::from(self.registers.field(MR, MR_WDV)) + 1).filter(|_| self.runs())
     }
 
     fn load(&mut self, ctx: &mut Ctx) {
@@ -85,16 +88,13 @@ impl Wdt {
     fn fault(&mut self, flag: u32, what: &str, ctx: &mut Ctx) {
         self.registers.put(SR, flag, true);
         if self.registers.has(MR, MR_WDRSTEN) {
-            ctx.note(&format!(
-                "{what}, and the watchdog resets the board: the run ends (set WDT_MR.WDDIS to do without it)"
-            ));
-            ctx.exit_by_reset(EXIT_STATUS);
+            let end = "and the watchdog resets the board: the run ends (set WDT_MR.WDDIS to do without it)";
+            reset_board(&format!("{what}, {end}"), ctx);
         }
     }
 
     fn restart(&mut self, ctx: &mut Ctx) {
-        let passed = (self.slow_clock.cycles_until_floor(ctx.now).0 - self.loaded) / PRESCALER;
-        let counter = u64::from(self.registers.field(MR, MR_WDV)).saturating_sub(passed);
+        let counter = u64::from(self.registers.field(MR, MR_WDV)).saturating_sub(self.ticks().at(ctx.now));
         if self.runs() && counter > u64::from(self.registers.field(MR, MR_WDD)) {
             self.fault(SR_WDERR, "it was restarted while its counter was above WDT_MR.WDD", ctx);
         }
@@ -113,9 +113,7 @@ impl Wdt {
 }
 
 impl Table for Wdt {
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
-    }
+    const UPDATES_AFTER_READS: bool = true;
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {

@@ -8,7 +8,7 @@
 //! The whole core is modelled. Sections beyond the number with which the core is built read 0.
 
 use crate::prelude::*;
-use crate::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::support::axi_lite::AxiLitePort;
 
 registers! {
     /// The register map (Performance Counter Unit Core, Register Map) of the global section; the others have the same
@@ -22,7 +22,17 @@ registers! {
         /// The number of times that the section was started.
         EVENTS "Ev[0]" 0x8 ro volatile;
     }
+
+    /// Those of the other sections of the largest core.
+    const FURTHER "" {
+        TIME_LOW1 "T[{}]lo" [1..8; STRIDE] 0x10 rw volatile;
+        TIME_HIGH1 "T[{}]hi" [1..8; STRIDE] 0x14 rw volatile;
+        EVENTS1 "Ev[{}]" [1..8; STRIDE] 0x18 ro volatile;
+    }
 }
+
+/// All registers.
+const ALL: Map = joined!(MAP, FURTHER);
 
 /// Bytes from a section's registers to the next one's.
 const STRIDE: u32 = 0x10;
@@ -43,11 +53,13 @@ struct Section {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.port))]
 #[poll(first = PerformanceCounter::settles)]
 pub struct PerformanceCounter {
     #[state(skip)]
     port: AxiLitePort,
+    registers: Registers,
     /// The global section, then the others.
     #[state(with = engine::state::fixed)]
     sections: Vec<Section>,
@@ -71,11 +83,20 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl PerformanceCounter {
     /// The device after reset, with `sections` sections besides the global one; the port's clock is counted.
     pub fn new(port: AxiLitePort, sections: usize) -> PerformanceCounter {
-        PerformanceCounter { port, sections: vec![Section::default(); 1 + sections], cycle: 0 }
+        let (registers, sections) = (Registers::new(&ALL), vec![Section::default(); 1 + sections]);
+        PerformanceCounter { port, registers, sections, cycle: 0 }
     }
 
+    /// False if the cycles of the polling core are not those that it counts.
+    fn settles(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        poll.clock() == self.port.clock
+    }
+}
+
+impl Table for PerformanceCounter {
     /// Counts the clocks up to `now`.
-    fn settle(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         let cycle = self.port.clock.cycles_until_floor(now).0;
         let elapsed = cycle.saturating_sub(self.cycle);
         self.cycle += elapsed;
@@ -86,15 +107,9 @@ impl PerformanceCounter {
         }
     }
 
-    /// False if the cycles of the polling core are not those that it counts.
-    fn settles(&mut self, poll: &mut Poll) -> bool {
-        self.settle(poll.now());
-        poll.clock() == self.port.clock
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        let Some(section) = self.sections.get((offset / STRIDE) as usize) else { return 0 };
-        match (offset % STRIDE) & !3 {
+    fn shown(&mut self, register: u32, _: u32, _: &mut Ctx) -> u32 {
+        let Some(section) = self.sections.get((register / STRIDE) as usize) else { return 0 };
+        match register % STRIDE {
             TIME_LOW => section.clocks as u32,
             TIME_HIGH => (section.clocks >> 32) as u32,
             EVENTS => section.starts,
@@ -102,12 +117,12 @@ impl PerformanceCounter {
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32) {
-        let index = (offset / STRIDE) as usize;
+    fn wrote(&mut self, register: u32, _: u32, new: u32, _: &mut Ctx) {
+        let index = (register / STRIDE) as usize;
         let counts = index == 0 || self.sections[0].runs;
         let Some(section) = self.sections.get_mut(index) else { return };
-        match (offset % STRIDE) & !3 {
-            TIME_LOW if index == 0 && value & GLOBAL_RESET != 0 => self.sections.fill(Section::default()),
+        match register % STRIDE {
+            TIME_LOW if index == 0 && new & GLOBAL_RESET != 0 => self.sections.fill(Section::default()),
             TIME_LOW => section.runs = false,
             TIME_HIGH => {
                 section.runs = true;
@@ -119,23 +134,7 @@ impl PerformanceCounter {
 }
 
 impl Device for PerformanceCounter {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        Ok(self.port.read(self.register(offset), offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        self.set_register(offset, on_lanes(value, offset, size));
-        Ok(self.port.written(ctx.now))
-    }
+    by_table!();
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@
 
 use crate::prelude::*;
 use crate::support::activities::{CLOCK_START, CLOCKS};
+use crate::support::clock_outputs;
 use engine::dt::fault::FaultKind;
-use engine::dt::wiring::ClockId;
 
 registers! {
     /// The register map.
@@ -203,14 +203,8 @@ impl Cgu {
             self.show_lock();
         }
         self.changes_at = None;
-        let mut changed: Vec<(ClockId, Hz)> = Vec::new();
         let frequencies = self.frequencies();
-        for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
-            let Some(rate) = hz.and_then(Hz::new).filter(|rate| *rate != clock.rate) else { continue };
-            clock.rate = rate;
-            changed.extend(clock.id.map(|id| (id, rate)));
-        }
-        ctx.set_clocks(&changed);
+        clock_outputs::publish(&mut self.outputs, frequencies, ctx);
         ctx.bus.clocks.update(&mut self.pclk);
     }
 }

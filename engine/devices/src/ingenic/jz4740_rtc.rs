@@ -10,8 +10,9 @@
 //! waking up, and RTCGR.ADJC, which makes some of 1024 seconds a clock longer.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::edge_in_reach;
+use crate::support::activities::TIMER;
+use crate::support::counter::Ticks;
+use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
     /// The register map. A written 0 clears 1HZ and AF.
@@ -46,13 +47,11 @@ pub struct Rtc {
     clock: Hz,
     #[state(skip)]
     write_cycles: Cycles,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
+    interrupt: TimerInterrupt,
     registers: Registers,
     /// The clock in which the present second began.
     second_began: u64,
     ready_at: Ps,
-    alarm: Alarm,
 }
 
 /// For the list of models.
@@ -75,11 +74,10 @@ impl Rtc {
             bus_clock: bus_clock.into(),
             clock,
             write_cycles,
-            interrupt,
+            interrupt: TimerInterrupt::new(interrupt),
             registers: Registers::new(&MAP),
             second_began: 0,
             ready_at: Ps::ZERO,
-            alarm: Alarm::default(),
         }
     }
 
@@ -87,42 +85,14 @@ impl Rtc {
         self.registers.has(RTCCR, RTCCR_RTCE)
     }
 
-    /// Clocks of a second.
-    fn second(&self) -> u64 {
-        u64::from(self.registers.field(RTCGR, RTCGR_NC1HZ)) + 1
-    }
-
-    /// Brings the seconds up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let clocks = self.clock.cycles_until_floor(now).0;
-        if !self.runs() {
-            self.second_began = clocks;
-            return;
-        }
-        let passed = (clocks - self.second_began) / self.second();
-        if passed > 0 {
-            let seconds = self.registers[RTCSR];
-            let until_alarm = u64::from(self.registers[RTCSAR].wrapping_sub(seconds).wrapping_sub(1)) + 1;
-            let comes = self.registers.has(RTCCR, RTCCR_AE) && until_alarm <= passed;
-            self.registers.put(RTCCR, RTCCR_HZ | flag(RTCCR_AF, comes), true);
-            self.registers.set(RTCSR, seconds.wrapping_add(passed as u32));
-            self.second_began += passed * self.second();
-        }
+    /// Seconds after the present one began.
+    fn ticks(&self) -> Ticks {
+        let divider = u64::from(self.registers.field(RTCGR, RTCGR_NC1HZ)) + 1;
+        Ticks { clock: self.clock, divider, origin: self.second_began }
     }
 
     fn next_second(&self) -> Option<Ps> {
-        edge_in_reach(self.clock, self.second_began + self.second()).filter(|_| self.runs())
-    }
-
-    /// A write: true, with a note, if it comes before the registers take one.
-    fn is_lost(&mut self, ctx: &mut Ctx) -> bool {
-        let is_lost = self.ready_at > ctx.now;
-        if is_lost {
-            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
-        } else {
-            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
-        }
-        is_lost
+        self.ticks().time_of(1).filter(|_| self.runs())
     }
 
     fn list_deadlines(&mut self, poll: &mut Poll) -> bool {
@@ -133,8 +103,23 @@ impl Rtc {
 }
 
 impl Table for Rtc {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the seconds up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        if !self.runs() {
+            self.second_began = self.clock.cycles_until_floor(now).0;
+            return;
+        }
+        let (ticks, seconds) = (self.ticks(), self.registers[RTCSR]);
+        let passed = ticks.at(now);
+        if passed > 0 {
+            let until_alarm = u64::from(self.registers[RTCSAR].wrapping_sub(seconds).wrapping_sub(1)) + 1;
+            let comes = self.registers.has(RTCCR, RTCCR_AE) && until_alarm <= passed;
+            self.registers.put(RTCCR, RTCCR_HZ | flag(RTCCR_AF, comes), true);
+            self.registers.set(RTCSR, seconds.wrapping_add(passed as u32));
+            self.second_began += passed * ticks.divider;
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
@@ -142,13 +127,18 @@ impl Table for Rtc {
         held & !flag(RTCCR_WRDY, is_busy)
     }
 
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
+    fn takes_write(&mut self, _: u32, ctx: &mut Ctx) -> bool {
+        let is_ready = self.ready_at <= ctx.now;
+        if is_ready {
+            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
+        } else {
+            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
+        }
+        is_ready
     }
 
-    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
         match register {
-            _ if self.is_lost(ctx) => self.registers.set(register, old),
             RTCSR => self.second_began = self.clock.cycles_until_floor(ctx.now).0,
             HCR if new & HCR_PD != 0 => ctx.exit(0),
             _ => {}
@@ -156,7 +146,7 @@ impl Table for Rtc {
     }
 
     fn refused(&mut self, _: u32, why: Refused, ctx: &mut Ctx) {
-        if !self.is_lost(ctx) && matches!(why, Refused::Locked(..)) {
+        if matches!(why, Refused::Locked(..)) {
             ctx.note("RTCGR is locked (LOCK): a write to it had no effect");
         }
     }
@@ -166,23 +156,12 @@ impl Table for Rtc {
         let enables = self.registers[RTCCR] & (RTCCR_HZIE | RTCCR_AIE);
         // A flag is the bit above its enable.
         let raised = self.registers.has(RTCCR, enables << 1);
-        ctx.set_irq(self.interrupt, raised);
-        let due = self.next_second().filter(|_| !raised && enables != 0);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        self.interrupt.drive(raised, self.next_second().filter(|_| enables != 0), ctx);
     }
 }
 
 impl Device for Rtc {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.pass_to(ctx.now);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.bus_clock);

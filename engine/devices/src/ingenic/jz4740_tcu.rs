@@ -1,7 +1,7 @@
 //! `ingenic,jz4740-tcu`: the JZ4740's Timer/Counter Unit of eight 16-bit channels, and the watchdog at its start
 //! (Linux's ingenic-tcu.rst, its TCU and watchdog drivers; U-Boot's asm/jz4740.h for names).
 //!
-//! Modelled: all registers; each channel ([`channel`]) counts PCLK, RTCCLK or EXTAL, divided by 1 to 1024, from 0 to
+//! Modelled: all registers; each channel counts PCLK, RTCCLK or EXTAL, divided by 1 to 1024, from 0 to
 //! TDFR and again from 0, while it is enabled (TER) and not stopped (TSR). When it reaches TDFR and TDHR it sets its
 //! flags in TFR; flags that TMR does not mask raise an interrupt: channel 0 and channel 1 on a line each, the others on
 //! a third. A watchdog that reaches TDR resets the board: the run ends, with exit status 1 and a note.
@@ -14,11 +14,12 @@
 //! Not modelled: PWM outputs (TCSR's upper bits keep their value), and the clock gate of the whole unit in the CGU.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
-use channel::Counter;
-use clocks::{Clocks, Source};
+use crate::support::activities::TIMER;
+use crate::support::board_reset::reset_board;
+use crate::support::counter::{Counter, Range, Ticks};
+use crate::support::timer_interrupt::TimerInterrupt;
+use clocks::Clocks;
 
-mod channel;
 mod clocks;
 
 registers! {
@@ -62,13 +63,17 @@ const ALL: Map = joined!(MAP, FURTHER);
 /// From a register of a channel to the next channel's.
 const STRIDE: u32 = 0x10;
 const CHANNELS: usize = 8;
+/// The watchdog's counter, after those of the channels.
+const WATCHDOG: usize = CHANNELS;
+const COUNTERS: usize = CHANNELS + 1;
 
 const CHANNEL_BITS: u32 = 0xff;
 /// FFLAG of channel n is bit n, HFLAG bit 16 + n; so are their masks.
 const FLAG_BITS: u32 = CHANNEL_BITS << HALF | CHANNEL_BITS;
 const HALF: u32 = 16;
-/// The exit status of a run that the watchdog ends.
-const EXIT_STATUS: i32 = 1;
+/// The largest value of a counter; the watchdog counts to it.
+const MOST: u64 = 0xffff;
+const FREE: Range = Range::up(MOST, MOST);
 
 /// Interrupt lines.
 const LINES: usize = 3;
@@ -83,12 +88,11 @@ pub struct Tcu {
     lines: [Option<IrqLine>; LINES],
     registers: Registers,
     #[poll(skip = "they count by themselves: an access to one is counted below, and their flags are listed")]
-    channels: [Counter; CHANNELS],
-    #[poll(skip = "as the channels")]
-    watchdog: Counter,
+    counters: [Counter; COUNTERS],
     /// True if the watchdog has reached TDR.
     has_run_out: bool,
-    alarm: Alarm,
+    /// The event of the next rise of a line, or of the watchdog's reset.
+    next: TimerInterrupt,
     /// Writes, and reads of a counter, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
@@ -120,10 +124,9 @@ impl Tcu {
             clocks,
             lines,
             registers: Registers::new(&ALL),
-            channels: [Counter::default(); CHANNELS],
-            watchdog: Counter::default(),
+            counters: Default::default(),
             has_run_out: false,
-            alarm: Alarm::default(),
+            next: TimerInterrupt::default(),
             moving_accesses: 0,
         }
     }
@@ -133,78 +136,58 @@ impl Tcu {
         self.registers[register + STRIDE * index as u32]
     }
 
-    /// TDFR and TDHR of a channel.
-    fn targets(&self, index: usize) -> [u16; 2] {
-        [TDFR, TDHR].map(|register| self.of(index, register) as u16)
+    /// A channel counts from 0 to TDFR.
+    fn range(&self, index: usize) -> Range {
+        Range::up(self.of(index, TDFR).into(), MOST)
     }
 
-    /// The clock of channel number `index`; `None` while it is disabled or stopped.
-    fn source(&self, index: usize) -> Option<Source> {
-        let counts = self.registers[TER] & !self.registers[TSR] & 1 << index != 0;
-        if counts { self.clocks.source(self.of(index, TCSR)) } else { None }
-    }
-
-    /// The clock of the watchdog.
-    fn watchdog_source(&self) -> Option<Source> {
-        let counts = self.registers.has(WDT_TCER, WDT_TCER_TCEN) && !self.registers.has(TSR, TSR_WDTS);
-        if counts { self.clocks.source(self.registers[WDT_TCSR]) } else { None }
+    /// The clock of a counter; `None` while it is disabled or stopped.
+    fn ticks(&self, index: usize) -> Option<Ticks> {
+        let (counts, control) = match index {
+            WATCHDOG => (self.registers.has(WDT_TCER, WDT_TCER_TCEN) && !self.registers.has(TSR, TSR_WDTS), WDT_TCSR),
+            _ => (self.registers[TER] & !self.registers[TSR] & 1 << index != 0, TCSR + STRIDE * index as u32),
+        };
+        if counts { self.clocks.ticks(self.registers[control]) } else { None }
     }
 
     /// The tick at which the watchdog resets the board: the next one if it is at TDR already, which Linux uses for a
     /// restart.
     fn reset_tick(&self) -> Option<u64> {
-        let data = self.registers[WDT_TDR] as u16;
-        if self.watchdog.value == data { Some(self.watchdog.tick + 1) } else { self.watchdog.tick_of(data, u16::MAX) }
+        let (watchdog, data) = (self.counters[WATCHDOG], self.registers[WDT_TDR].into());
+        if watchdog.value == data { Some(watchdog.tick + 1) } else { watchdog.tick_of(data, FREE) }
     }
 
-    /// Brings all counters up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            if let Some(source) = self.source(index) {
-                let targets = self.targets(index);
-                let [full, half] = self.channels[index].settle(source.tick(now), targets);
-                let flags = flag(1 << index, full) | flag(1 << (HALF as usize + index), half);
-                self.registers.put(TFR, flags, true);
-            }
-        }
-        if let Some(source) = self.watchdog_source() {
-            let tick = source.tick(now);
-            self.has_run_out |= self.reset_tick().is_some_and(|at| at <= tick);
-            self.watchdog.settle(tick, [u16::MAX; 2]);
-        }
+    /// The next ticks at which a channel sets its flags, full and half.
+    fn flag_ticks(&self, index: usize) -> [(u32, Option<u64>); 2] {
+        [(1 << index, TDFR), (1 << HALF << index, TDHR)]
+            .map(|(bit, target)| (bit, self.counters[index].tick_of(self.of(index, target).into(), self.range(index))))
     }
 
     /// Counting continues from `now` with the present settings.
     fn stand_at(&mut self, now: Ps) {
-        for index in 0..CHANNELS {
-            let tick = self.source(index).map_or(0, |source| source.tick(now));
-            self.channels[index].tick = tick;
+        for index in 0..COUNTERS {
+            self.counters[index].tick = self.ticks(index).map_or(0, |ticks| ticks.at(now));
         }
-        self.watchdog.tick = self.watchdog_source().map_or(0, |source| source.tick(now));
     }
 
     /// The time at which channel number `index` next sets one of its flags of `wanted` that is not set.
     fn flag_time(&self, index: usize, wanted: u32) -> Option<Ps> {
-        let source = self.source(index)?;
-        let missing = (wanted & !self.registers[TFR]) >> index;
-        let [full, half] = self.targets(index);
-        let tick_of = |target, bit| self.channels[index].tick_of(target, full).filter(|_| missing >> bit & 1 != 0);
-        let tick = tick_of(full, 0).into_iter().chain(tick_of(half, HALF)).min()?;
-        source.time_of(tick, self.clocks.pclk.rate)
+        let ticks = self.ticks(index)?;
+        let missing = wanted & !self.registers[TFR];
+        let next = self.flag_ticks(index).into_iter().filter(|(bit, _)| missing & bit != 0).filter_map(|(_, at)| at);
+        ticks.seen_at(next.min()?, self.clocks.pclk.rate)
     }
 
     /// The time at which the watchdog resets the board.
     fn reset_time(&self) -> Option<Ps> {
-        self.watchdog_source()?.time_of(self.reset_tick()?, self.clocks.pclk.rate)
+        self.ticks(WATCHDOG)?.seen_at(self.reset_tick()?, self.clocks.pclk.rate)
     }
 
     /// The counter whose value a register is.
     fn counter(&mut self, register: u32) -> Option<&mut Counter> {
-        if register == WDT_TCNT {
-            return Some(&mut self.watchdog);
-        }
-        let distance = register.checked_sub(TCNT).filter(|distance| distance % STRIDE == 0)?;
-        self.channels.get_mut((distance / STRIDE) as usize)
+        let distance = register.checked_sub(TCNT).filter(|distance| distance % STRIDE == 0);
+        let channel = distance.map(|distance| (distance / STRIDE) as usize).filter(|index| *index < CHANNELS);
+        self.counters.get_mut(if register == WDT_TCNT { WATCHDOG } else { channel? })
     }
 
     /// Counters run by themselves: their changes of the flags come at fixed times.
@@ -218,14 +201,14 @@ impl Tcu {
     /// Notes channels and a watchdog that have just been enabled and do not count.
     fn note_stopped(&self, register: u32, value: u32, ctx: &mut Ctx) {
         let channels = if register == TESR { value } else { 0 };
-        for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.source(*index).is_none()) {
+        for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.ticks(*index).is_none()) {
             let (why, register) = match self.registers[TSR] >> index & 1 {
                 0 => ("no one clock, or a reserved prescaler, is selected in", "TCSR"),
                 _ => ("its clock is stopped in", "TSR"),
             };
             ctx.note(&format!("channel {index} is enabled, but stands: {why} {register}"));
         }
-        if register == WDT_TCER && value & WDT_TCER_TCEN != 0 && self.watchdog_source().is_none() {
+        if register == WDT_TCER && value & WDT_TCER_TCEN != 0 && self.ticks(WATCHDOG).is_none() {
             ctx.note("the watchdog is enabled, but stands: TCSR selects no one clock for it, or TSR.WDTS stops it");
         }
     }
@@ -240,24 +223,35 @@ fn channels_of(line: usize) -> std::ops::Range<usize> {
 }
 
 impl Table for Tcu {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings all counters up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        for index in 0..CHANNELS {
+            if let Some(tick) = self.ticks(index).map(|ticks| ticks.at(now)) {
+                for (bit, at) in self.flag_ticks(index) {
+                    self.registers.put(TFR, flag(bit, at.is_some_and(|at| at <= tick)), true);
+                }
+                let range = self.range(index);
+                self.counters[index].settle(tick, range);
+            }
+        }
+        if let Some(tick) = self.ticks(WATCHDOG).map(|ticks| ticks.at(now)) {
+            self.has_run_out |= self.reset_tick().is_some_and(|at| at <= tick);
+            self.counters[WATCHDOG].settle(tick, FREE);
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         let Some(value) = self.counter(register).map(|counter| counter.value) else { return held };
         self.moving_accesses += 1;
-        value.into()
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
+        value as u32
     }
 
     fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
         self.moving_accesses += 1;
         if let Some(counter) = self.counter(register) {
-            counter.value = new as u16;
+            counter.value = new.into();
         } else if register == TESR {
             self.registers.put(TER, new, true);
         }
@@ -278,10 +272,7 @@ impl Table for Tcu {
                 due = due.into_iter().chain(next).min();
             }
         }
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        self.next.expect(due, ctx);
     }
 }
 
@@ -289,13 +280,13 @@ impl Device for Tcu {
     by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
+        self.next.rang(ctx.now);
         self.pass_to(ctx.now);
         if self.has_run_out {
-            ctx.note(
+            reset_board(
                 "the watchdog came to TDR and resets the board: the run ends (clear WDT_TCNT in time, or WDT_TCER)",
+                ctx,
             );
-            ctx.exit_by_reset(EXIT_STATUS);
         }
         self.update(ctx);
     }
@@ -304,7 +295,7 @@ impl Device for Tcu {
         self.pass_to(ctx.now);
         ctx.bus.clocks.update(&mut self.clocks.pclk);
         self.stand_at(ctx.now);
-        self.alarm.cancel(0, ctx);
+        self.next.cancel(ctx);
         self.update(ctx);
     }
 }

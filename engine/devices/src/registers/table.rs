@@ -5,6 +5,7 @@ use std::ops::Index;
 use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use engine::polling::{Poll, Polled};
 use engine::state::{Damaged, Loader, Saver, State};
+use engine::time::Ps;
 
 use super::map::{Map, Row, Rule};
 use super::port::Port;
@@ -183,11 +184,19 @@ pub trait RegisterBank {
 
 /// A device that is a table: what is left to say of its registers.
 pub trait Table: RegisterBank {
+    /// True if [`Table::update`] follows reads as well as writes.
+    const UPDATES_AFTER_READS: bool = false;
+
     /// An access arrives, whether the device has its clock or not.
     fn arrives(&mut self, _is_write: bool) {}
 
     /// An access reaches the registers: the device brings its state up to `ctx.now`.
-    fn settle(&mut self, _ctx: &mut Ctx) {}
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    /// Brings the state up to `now`, if it follows from the time alone.
+    fn pass_to(&mut self, _now: Ps) {}
 
     /// Software reads a register, which holds `held`: the value that it gets. Effects of the read happen here.
     fn shown(&mut self, _register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
@@ -195,7 +204,16 @@ pub trait Table: RegisterBank {
     }
 
     /// A read is complete: bits that it clears are cleared.
-    fn was_read(&mut self, _register: u32, _ctx: &mut Ctx) {}
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        if Self::UPDATES_AFTER_READS {
+            self.update(ctx);
+        }
+    }
+
+    /// Software is about to write a register: false, with a note, if the device does not take the write now.
+    fn takes_write(&mut self, _register: u32, _ctx: &mut Ctx) -> bool {
+        true
+    }
 
     /// Software wrote a register: its effects. `old` and `new` are what it held and holds; of a register that stores
     /// nothing, `new` is what was written.
@@ -284,6 +302,9 @@ pub fn write(
 
 /// A write of a whole register, and its effects.
 fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
+    if !device.takes_write(register, ctx) {
+        return;
+    }
     let row = device.registers().map().row(register);
     if row.is_some_and(Row::is_read_only) {
         return device.refused(register, Refused::ReadOnly, ctx);
@@ -300,9 +321,20 @@ fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
     }
 }
 
-/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range.
+/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range. With the name of a field, an
+/// [`engine::bus::device::Alarm`] or a part that has one, an event brings the device up to the event's time, and then
+/// lets it drive its lines.
 #[macro_export]
 macro_rules! by_table {
+    ($alarm:ident) => {
+        $crate::by_table!();
+
+        fn event(&mut self, _token: u32, ctx: &mut engine::bus::device::Ctx) {
+            self.$alarm.rang(ctx.now);
+            $crate::registers::Table::settle(self, ctx);
+            $crate::registers::Table::update(self, ctx);
+        }
+    };
     () => {
         fn read(
             &mut self,

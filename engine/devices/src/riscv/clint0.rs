@@ -6,8 +6,9 @@
 //! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
+use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
     /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
@@ -20,26 +21,14 @@ registers! {
     }
 }
 
-/// The board's parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The register port.
-    pub port: AxiLitePort,
-    /// The clock that `mtime` counts.
-    pub mtime_clock: Hz,
-}
-
 /// The registers of one hart.
 #[derive(Clone, Debug, State, Polled)]
 struct Hart {
     #[state(skip)]
     software: Option<IrqLine>,
-    #[state(skip)]
-    timer: Option<IrqLine>,
+    timer: TimerInterrupt,
     msip: bool,
     mtimecmp: u64,
-    /// The earliest event that was requested and has not run; later ones are requested when it comes.
-    alarm: Alarm,
 }
 
 /// The device.
@@ -47,7 +36,10 @@ struct Hart {
 #[poll(first = Clint::list_tick)]
 pub struct Clint {
     #[state(skip)]
-    params: Params,
+    port: AxiLitePort,
+    /// The clock that `mtime` counts.
+    #[state(skip)]
+    mtime_clock: Hz,
     #[state(with = engine::state::fixed)]
     harts: Vec<Hart>,
     /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
@@ -70,40 +62,35 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let mtime_clock = reader.clock(1, "the second of clocks is the one that mtime counts");
     reader.known(&["clock-names"]);
     let lines = reader.interrupts("software and timer interrupt of each hart, hart after hart");
-    Box::new(Clint::new(Params { port, mtime_clock }, &lines))
+    Box::new(Clint::new(port, mtime_clock, &lines))
 }
 
 impl Clint {
     /// The device after reset; `lines` are each hart's software and timer interrupt.
-    pub fn new(params: Params, lines: &[Option<IrqLine>]) -> Clint {
-        let hart = |pair: &[Option<IrqLine>]| Hart {
+    pub fn new(port: AxiLitePort, mtime_clock: Hz, lines: &[Option<IrqLine>]) -> Clint {
+        let hart = |(number, pair): (u32, &[Option<IrqLine>])| Hart {
             software: pair[0],
-            timer: pair.get(1).copied().flatten(),
+            timer: TimerInterrupt::new(pair.get(1).copied().flatten()).numbered(number),
             msip: false,
             mtimecmp: u64::MAX,
-            alarm: Alarm::default(),
         };
-        Clint { params, harts: lines.chunks(2).map(hart).collect(), offset: 0, mtime_reads: 0, latest: Ps::ZERO }
+        let harts = (0..).zip(lines.chunks(2)).map(hart).collect();
+        Clint { port, mtime_clock, harts, offset: 0, mtime_reads: 0, latest: Ps::ZERO }
     }
 
     fn mtime(&self, now: Ps) -> u64 {
-        self.params.mtime_clock.cycles_until_floor(now).0.wrapping_add(self.offset)
+        self.mtime_clock.cycles_until_floor(now).0.wrapping_add(self.offset)
     }
 
     /// Sets the timer interrupt of hart `index` for now, and requests an event for its next change.
     fn update_timer(&mut self, index: usize, ctx: &mut Ctx) {
         self.latest = self.latest.max(ctx.now);
         let mtime = self.mtime(self.latest);
-        let edges = self.params.mtime_clock.cycles_until_floor(self.latest).0;
+        let edges = self.mtime_clock.cycles_until_floor(self.latest).0;
         let hart = &mut self.harts[index];
-        ctx.set_irq(hart.timer, mtime >= hart.mtimecmp);
-        let remaining = hart.mtimecmp.checked_sub(mtime).filter(|remaining| *remaining > 0);
-        let edge = remaining.and_then(|remaining| edges.checked_add(remaining));
-        let due = edge.and_then(|edge| edge_in_reach(self.params.mtime_clock, edge));
-        ctx.awaits((&COUNTING, index as u32), due, Detail::None);
-        if let Some(due) = due {
-            hart.alarm.set(due, index as u32, ctx);
-        }
+        let remaining = hart.mtimecmp.saturating_sub(mtime);
+        let rises = edges.checked_add(remaining).and_then(|edge| edge_in_reach(self.mtime_clock, edge));
+        hart.timer.drive(remaining == 0, rises, ctx);
     }
 
     /// The half of `mtime` or of a `mtimecmp` at an offset: its lowest bit.
@@ -159,10 +146,9 @@ impl Clint {
 
     /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
     fn list_tick(&mut self, poll: &mut Poll) -> bool {
-        let mtime_clock = self.params.mtime_clock;
-        poll.phase(self.params.port.clock);
-        let ticks = mtime_clock.cycles_until_floor(poll.now()).0;
-        poll.until_for(self.mtime_reads, mtime_clock.ps_at_floor(Cycles(ticks + 1)));
+        poll.phase(self.port.clock);
+        let ticks = self.mtime_clock.cycles_until_floor(poll.now()).0;
+        poll.until_for(self.mtime_reads, self.mtime_clock.ps_at_floor(Cycles(ticks + 1)));
         true
     }
 }
@@ -170,7 +156,7 @@ impl Clint {
 impl Device for Clint {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let value = self.register(offset, ctx.now);
-        Ok(self.params.port.read(value, offset, size, ctx.now))
+        Ok(self.port.read(value, offset, size, ctx.now))
     }
 
     fn write(
@@ -182,12 +168,12 @@ impl Device for Clint {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.set_register(offset, on_lanes(value, offset, size), ctx);
-        Ok(self.params.port.written(ctx.now))
+        Ok(self.port.written(ctx.now))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let hart = token as usize;
-        self.harts[hart].alarm.rang(ctx.now);
+        self.harts[hart].timer.rang(ctx.now);
         self.update_timer(hart, ctx);
     }
 }
@@ -208,7 +194,7 @@ mod tests {
         let port =
             AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(4), write_cycles: Cycles(3) };
         let line = |bit| Some(IrqLine::Core { core: 0, bit });
-        Bench::new(Clint::new(Params { port, mtime_clock: Hz::new(1_000_000).unwrap() }, &[line(3), line(7)]))
+        Bench::new(Clint::new(port, Hz::new(1_000_000).unwrap(), &[line(3), line(7)]))
     }
 
     fn set_mtimecmp(bench: &mut Bench, at: Ps, ticks: u64) {
@@ -341,7 +327,7 @@ mod tests {
         // If the clock is as fast as the core's, each read returns another value.
         let fast = || {
             let port = AxiLitePort { clock: core, read_cycles: Cycles(4), write_cycles: Cycles(3) };
-            Bench::new(Clint::new(Params { port, mtime_clock: core }, &[None, None]))
+            Bench::new(Clint::new(port, core, &[None, None]))
         };
         assert!(!Loop::even(core, 7, &read(MTIME)).assert_skipped_as_run(fast, 0, 1));
     }

@@ -24,9 +24,11 @@ use self::calendar::Moment;
 use self::counting::Counting;
 use crate::prelude::*;
 use crate::registers::Access;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::clock_gate::BACKUP_DOMAIN;
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::kernel_clock::KernelClock;
+use crate::support::timer_interrupt::TimerInterrupt;
 
 registers! {
     /// The registers of all chips; those that RTC_BKPxR follow.
@@ -54,7 +56,8 @@ registers! {
 
     /// What an STM32F4 has.
     const F4 "RTC_" {
-        CR 0x08 rw mask 0x00fc_ffff {
+        /// ADD1H and SUB1H, bits 16 and 17, are not kept.
+        CR 0x08 rw mask 0x00ff_ffff {
             WUCKSEL 0..3, REFCKON 4, BYPSHAD 5, FMT 6,
             /// Coarse calibration of an STM32F4.
             DCE 7,
@@ -69,10 +72,15 @@ registers! {
 
     /// What an STM32L4 has.
     const L4_ONLY "RTC_" {
-        L4_CR "CR" 0x08 rw mask 0x01fc_ff7f;
+        L4_CR "CR" 0x08 rw mask 0x01ff_ff7f;
         L4_ISR "ISR" 0x0c rw volatile reset 7 mask 0x0003_ffff;
         TAMPCR 0x40 rw mask 0x01ff_ffff;
         OR 0x4c rw mask 3;
+    }
+
+    /// As many as a chip can have.
+    const BACKUP "RTC_" {
+        BKP0R "BKP{}R" [0..32; 4] 0x50 rw;
     }
 }
 
@@ -80,11 +88,12 @@ registers! {
 pub const MAP: Map = joined!(COMMON, F4);
 /// The register map of an STM32L4 (RM0432, "RTC register map"); RTC_BKPxR follow.
 pub const L4_MAP: Map = joined!(COMMON, L4_ONLY);
+/// Both with RTC_BKPxR.
+const F4_ALL: Map = joined!(COMMON, F4, BACKUP);
+const L4_ALL: Map = joined!(COMMON, L4_ONLY, BACKUP);
 
 /// 1 January 2000, a Monday.
 const DR_RESET: u32 = 0x2101;
-/// The first of the backup registers.
-const BKP0R: u32 = 0x50;
 const CR_ADD1H: u32 = 1 << 16;
 const CR_SUB1H: u32 = 1 << 17;
 /// Bits that can only be written in initialization mode.
@@ -99,7 +108,6 @@ const WRITABLE: [u32; 3] = [ISR_ALRAWF, ISR_ALRBWF, ISR_WUTWF];
 /// The compatible of the STM32L4's RTC.
 const L4: &str = "st,stm32l4-rtc";
 const KEYS: [u32; 2] = [0xca, 0x53];
-const ALARM_EVENT: u32 = 0;
 
 /// The board's parameters of the clock.
 #[derive(Clone, Copy, Debug)]
@@ -108,10 +116,10 @@ pub struct Params {
     pub clock: ClockInput,
     /// RCC_BDCR.RTCEN.
     pub enable: ClockGate,
-    /// The register map.
+    /// The register map, with the backup registers.
     pub map: &'static Map,
     /// Number of backup registers.
-    pub backup_registers: usize,
+    pub backup_registers: u32,
     /// Edges from a request to INITF, WUTWF, ALRAWF and ALRBWF.
     pub synchronisation: Cycles,
     /// Edges from the end of initialization mode to the first one that counts.
@@ -123,7 +131,8 @@ pub struct Params {
 }
 
 /// The RTC. Edges are numbers of RTCCLK's edges.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Rtc::list_changes)]
 pub struct Rtc {
     #[state(skip)]
@@ -132,8 +141,6 @@ pub struct Rtc {
     clock: KernelClock,
     /// RTC_TR and RTC_DR are those written in initialization mode.
     registers: Registers,
-    /// RTC_BKPxR.
-    backup: Vec<u32>,
     counting: Counting,
     /// The number of correct keys written to RTC_WPR so far.
     keys: usize,
@@ -149,8 +156,8 @@ pub struct Rtc {
     locked: Option<[u32; 3]>,
     /// The next edges of alarms A and B, and of the wake-up timer.
     next: [Option<u64>; 3],
-    levels: [bool; 2],
-    alarm: Alarm,
+    outputs: [InterruptOutput; 2],
+    event: TimerInterrupt,
 }
 
 /// For the list of models.
@@ -166,14 +173,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";
     let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
     let meaning = "number of backup registers, up to 32";
-    let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning) as usize;
+    let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning);
     let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
     let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
     let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
     Box::new(Rtc::new(Params {
         clock: reader.clock_input(0, "RTCCLK"),
         enable,
-        map: if is_l4 { &L4_MAP } else { &MAP },
+        map: if is_l4 { &L4_ALL } else { &F4_ALL },
         backup_registers,
         synchronisation,
         restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
@@ -197,7 +204,6 @@ impl Rtc {
         Rtc {
             clock: KernelClock::new(params.clock).after(params.enable),
             params,
-            backup: vec![0; params.backup_registers],
             counting: Counting::new(dividers(registers[PRER])),
             registers,
             keys: 0,
@@ -207,47 +213,25 @@ impl Rtc {
             writable_from: [0; 3],
             locked: None,
             next: [None; 3],
-            levels: [false; 2],
-            alarm: Alarm::default(),
+            outputs: params.interrupts.map(InterruptOutput::new),
+            event: TimerInterrupt::default(),
         }
     }
 
     /// RCC_BDCR.BDRST: registers return to their reset values, and the calendar restarts.
     fn reset_domain(&mut self, edge: u64) {
-        let Rtc { clock, alarm, levels, .. } = *self;
-        *self = Rtc { clock, alarm, levels, ..Rtc::new(self.params) };
+        let Rtc { clock, event, outputs, .. } = *self;
+        *self = Rtc { clock, event, outputs, ..Rtc::new(self.params) };
         self.counting.set(Moment::default(), edge);
         self.synchronised_from = (edge + 2).next_multiple_of(2);
-    }
-
-    fn get(&self, offset: u32) -> u32 {
-        self.registers[offset]
-    }
-
-    fn edge(&self, now: Ps) -> u64 {
-        self.clock.edge(now)
-    }
-
-    /// The edge from which a write at this time takes effect.
-    fn written_edge(&self, now: Ps) -> u64 {
-        self.clock.next_edge(now)
     }
 
     fn is_12h(&self) -> bool {
         self.registers.has(CR, CR_FMT)
     }
 
-    /// Updates the flags to now.
-    fn settle(&mut self, ctx: &Ctx) {
-        let edge = self.edge(ctx.now);
-        while let Some((index, at)) = self.due(edge) {
-            self.flags |= FLAGS[index];
-            self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
-        }
-    }
-
     fn isr(&self, edge: u64) -> u32 {
-        let (initializing, cr) = (self.is_initializing(edge), self.get(CR));
+        let (initializing, cr) = (self.is_initializing(edge), self.registers[CR]);
         let synchronised = self.counting.is_running && edge >= self.synchronised_from && cr & CR_BYPSHAD == 0;
         let writable = (0..3).fold(0, |bits, index| {
             bits | flag(WRITABLE[index], cr & ENABLES[index] == 0 && edge >= self.writable_from[index])
@@ -273,93 +257,25 @@ impl Rtc {
     }
 
     /// The calendar as reads see it.
-    fn shown(&self, edge: u64) -> [u32; 3] {
-        let is_direct = self.get(CR) & CR_BYPSHAD != 0 || self.init_from.is_some();
+    fn readable(&self, edge: u64) -> [u32; 3] {
+        let is_direct = self.registers.has(CR, CR_BYPSHAD) || self.init_from.is_some();
         self.calendar(if is_direct { edge } else { edge & !1 })
     }
 
-    fn register(&mut self, offset: u32, edge: u64) -> u32 {
-        let place = match offset {
-            SSR => 0,
-            TR => 1,
-            DR => 2,
-            ISR => return self.isr(edge),
-            BKP0R.. => return self.backup.get((offset - BKP0R) as usize / 4).copied().unwrap_or(0),
-            _ => return self.registers.held(offset),
-        };
-        let shown = self.locked.unwrap_or_else(|| self.shown(edge));
-        self.locked = (place < 2 && self.get(CR) & CR_BYPSHAD == 0).then_some(shown);
-        shown[place]
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+    /// True, with a note, while nothing can be written.
+    fn is_protected(&self, ctx: &mut Ctx) -> bool {
         let (register, bit) = BACKUP_DOMAIN;
         if !ctx.bus.clocks.is_running(register, bit) {
             ctx.note(
                 "a register was written while the backup domain is protected (PWR's DBP is 0): it keeps its value",
             );
-            return;
+            return true;
         }
-        if self.params.enable.is_reset(ctx.bus) {
+        let is_reset = self.params.enable.is_reset(ctx.bus);
+        if is_reset {
             ctx.note("a register was written while the backup domain is reset (RCC_BDCR.BDRST): it keeps its value");
-            return;
         }
-        if offset >= BKP0R {
-            if let Some(backup) = self.backup.get_mut((offset - BKP0R) as usize / 4) {
-                *backup = value;
-            }
-            return;
-        }
-        let Some(row) = self.params.map.row(offset).filter(|row| row.access != Access::Ro) else { return };
-        // ADD1H and SUB1H are not stored, and so not in the mask.
-        let value = if offset == CR { value } else { row.written(value) };
-        if self.keys < KEYS.len() && ![WPR, ISR, TAFCR, OR].contains(&offset) {
-            ctx.note(&format!(
-                "{} was written without the keys 0xca and 0x53 in RTC_WPR: it keeps its value",
-                row.name
-            ));
-            return;
-        }
-        let edge = self.edge(ctx.now);
-        match offset {
-            WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&value) { self.keys % 2 + 1 } else { 0 },
-            ISR => self.set_isr(value, ctx),
-            CR => self.set_cr(value, ctx),
-            TR | DR | PRER if !self.is_initializing(edge) => {
-                ctx.note(&format!("{} was written outside of initialization mode: it keeps its value", row.name));
-            }
-            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(offset, edge) => {
-                ctx.note(&format!("{} was written while RTC_ISR says that it can't be: it keeps its value", row.name));
-            }
-            SHIFTR => self.shift(value, ctx),
-            _ => {
-                if [CALIBR, CALR].contains(&offset) && value != 0 {
-                    ctx.note("calibration (RTC_CALR, RTC_CALIBR) is not modelled: RTCCLK counts as it is");
-                }
-                if offset == TAFCR && value != 0 {
-                    ctx.note("tamper pins and time stamps (RTC_TAFCR, RTC_TAMPCR) are not modelled: none comes");
-                }
-                self.registers.set(offset, value);
-            }
-        }
-    }
-
-    fn update(&mut self, ctx: &mut Ctx) {
-        let cr = self.get(CR);
-        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
-        let alarms = on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF);
-        for (index, level) in [alarms, on(CR_WUTIE, ISR_WUTF)].into_iter().enumerate() {
-            if std::mem::replace(&mut self.levels[index], level) != level {
-                ctx.set_irq(self.params.interrupts[index], level);
-            }
-        }
-        let next = self.next.iter().flatten().min();
-        let due = next.and_then(|edge| self.clock.due(*edge));
-        ctx.awaits(&COUNTING, due, Detail::None);
-        match due {
-            Some(due) => self.alarm.set(due.max(ctx.now), ALARM_EVENT, ctx),
-            None => self.alarm.cancel(ALARM_EVENT, ctx),
-        }
+        is_reset
     }
 
     /// The edge of the next change that a read can see, apart from those in events.
@@ -372,47 +288,92 @@ impl Rtc {
     }
 
     fn list_changes(&mut self, poll: &mut Poll) -> bool {
-        if let Some(due) = self.clock.due(self.next_change(self.edge(poll.now()))) {
+        if let Some(due) = self.clock.due(self.next_change(self.clock.edge(poll.now()))) {
             poll.until(due);
         }
         true
     }
 }
 
+impl Table for Rtc {
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Updates the flags to now.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let edge = self.clock.edge(ctx.now);
+        while let Some((index, at)) = self.due(edge) {
+            self.flags |= FLAGS[index];
+            self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        let edge = self.clock.edge(ctx.now);
+        let place = match register {
+            SSR => 0,
+            TR => 1,
+            DR => 2,
+            ISR => return self.isr(edge),
+            _ => return held,
+        };
+        let shown = self.locked.unwrap_or_else(|| self.readable(edge));
+        self.locked = (place < 2 && !self.registers.has(CR, CR_BYPSHAD)).then_some(shown);
+        shown[place]
+    }
+
+    fn takes_write(&mut self, register: u32, ctx: &mut Ctx) -> bool {
+        let edge = self.clock.edge(ctx.now);
+        let is_protected = self.is_protected(ctx);
+        let row = self.params.map.row(register).filter(|row| !is_protected && row.access != Access::Ro);
+        let Some(row) = row else { return false };
+        let when = match register {
+            BKP0R.. => return (register - BKP0R) / 4 < self.params.backup_registers,
+            WPR | ISR | TAFCR | OR => return true,
+            _ if self.keys < KEYS.len() => "without the keys 0xca and 0x53 in RTC_WPR",
+            TR | DR | PRER if !self.is_initializing(edge) => "outside of initialization mode",
+            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(register, edge) => {
+                "while RTC_ISR says that it can't be"
+            }
+            _ => return true,
+        };
+        ctx.note(&format!("{} was written {when}: it keeps its value", row.name));
+        false
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&new) { self.keys % 2 + 1 } else { 0 },
+            ISR => self.set_isr(new, ctx),
+            CR => self.set_cr(old, new, ctx),
+            SHIFTR => self.shift(new, ctx),
+            CALIBR | CALR if new != 0 => {
+                ctx.note("calibration (RTC_CALR, RTC_CALIBR) is not modelled: RTCCLK counts as it is");
+            }
+            TAFCR if new != 0 => {
+                ctx.note("tamper pins and time stamps (RTC_TAFCR, RTC_TAMPCR) are not modelled: none comes");
+            }
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cr = self.registers[CR];
+        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
+        let alarms = on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF);
+        let levels = [alarms, on(CR_WUTIE, ISR_WUTF)];
+        self.outputs.iter_mut().zip(levels).for_each(|(output, level)| output.drive(level, ctx));
+        let next = self.next.iter().flatten().min();
+        let due = next.and_then(|edge| self.clock.due(*edge));
+        self.event.expect_only(due.map(|due| due.max(ctx.now)), ctx);
+    }
+}
+
 impl Device for Rtc {
+    by_table!(event);
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.enable.follow(ctx);
         self.clock.follow(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            let value = self.register(offset, self.edge(ctx.now));
-            self.update(ctx);
-            value
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
-
-    fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.settle(ctx);
-        self.update(ctx);
     }
 
     /// Renumbers the edges: future edges keep their distance in edges.
@@ -425,7 +386,7 @@ impl Device for Rtc {
         self.synchronised_from = moved(self.synchronised_from).next_multiple_of(2);
         self.writable_from = self.writable_from.map(moved);
         self.next = self.next.map(|at| at.map(moved));
-        self.alarm.cancel(ALARM_EVENT, ctx);
+        self.event.cancel(ctx);
         if self.params.enable.is_reset(ctx.bus) {
             self.reset_domain(to);
         }

@@ -30,9 +30,11 @@ mod tests;
 use self::channel::{Channel, MODE};
 use self::counter::{Counter, Mode};
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::pin_functions::PinFunctions;
+use crate::support::timer_interrupt::TimerInterrupt;
 use engine::bus::device::PortId;
 use engine::dt::reader::PowerOfTwo;
 use engine::dt::wiring::Pin;
@@ -101,33 +103,25 @@ const MMS_UPDATE: u32 = 2;
 /// Maximum number of channels.
 const CHANNELS: usize = 4;
 
-/// Tokens of events: a change in the counter; a change of DMA requests.
-const COUNTED: u32 = 0;
+/// The token of the event of a change of DMA requests; 0 is that of a change in the counter.
 const DMA_ACTIVITIES: u32 = 1;
 
 /// The features of a timer.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The timer's clock.
-    #[poll(phase)]
     pub clock: ClockInput,
     /// Bits of the counter.
-    #[state(skip)]
     pub bits: u32,
     /// Number of channels.
-    #[state(skip)]
     pub channels: usize,
     /// True if the timer has TIM_RCR and TIM_BDTR.
-    #[state(skip)]
     pub is_advanced: bool,
     /// True if the timer counts in one direction only.
-    #[state(skip)]
     pub counts_up: bool,
     /// Interrupts of break, update, trigger and commutation, and capture/compare; or one for all.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 4],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
@@ -148,6 +142,7 @@ struct Pending {
 #[port(Port::gated(self.params.gate))]
 #[poll(first = Timer::list_flags)]
 pub struct Timer {
+    #[state(skip)]
     params: Params,
     counter: Counter,
     channels: [Channel; CHANNELS],
@@ -163,8 +158,8 @@ pub struct Timer {
     dma: [DmaLine; 1 + CHANNELS],
     /// TRGO: the devices that it triggers.
     trigger: DmaLine,
-    levels: [bool; 4],
-    alarm: Alarm,
+    interrupts: [InterruptOutput; 4],
+    event: TimerInterrupt,
     #[poll(skip = "no register shows it")]
     updates: u64,
     /// Number of writes, and of reads of counting registers: loops with these are not skipped.
@@ -194,22 +189,22 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     };
     let meaning = "the pins of its channels, from channel 1 on; outputs if the firmware configures them so";
     let pins = [0, 1, 2, 3].map(|index| reader.gpio("channel-gpios", index, meaning));
-    let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
-    let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
-    let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
+    let requests =
+        [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3"), ("ch4", "channel 4")];
+    let requests = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let carriers = PinFunctions::from_node(reader, &["ch1", "ch2", "ch3", "ch4"]);
     let meaning = "targets of its trigger output, each a device and the number of the trigger there";
     let trigger = DmaLine::new(reader.trigger_lines("cyclescope,trigger-outputs", meaning));
-    Box::new(Timer { pins: carriers, trigger, ..Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]) })
+    Box::new(Timer { pins: carriers, trigger, ..Timer::new(params, pins, requests) })
 }
 
 impl Timer {
     /// The timer after reset.
     pub fn new(params: Params, pins: [Option<Pin>; CHANNELS], dma: [DmaLine; 1 + CHANNELS]) -> Timer {
         let mut registers = Registers::new(&MAP);
-        let counter = Counter::new(params.clock.rate, u32::MAX >> (32 - params.bits));
+        let counter = Counter::new(params.clock, u32::MAX >> (32 - params.bits));
         registers.set(ARR, counter.most);
-        let (carriers, pending, trigger, levels, alarm) = Default::default();
+        let (carriers, pending, trigger, event) = Default::default();
         Timer {
             params,
             counter,
@@ -220,8 +215,8 @@ impl Timer {
             pending,
             dma,
             trigger,
-            levels,
-            alarm,
+            interrupts: params.interrupts.map(InterruptOutput::new),
+            event,
             updates: 0,
             moving_accesses: 0,
         }
@@ -268,7 +263,8 @@ impl Timer {
 
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        let Timer { counter, registers, .. } = Timer::new(self.params, [None; CHANNELS], Default::default());
+        let params = Params { clock: self.counter.clock, ..self.params };
+        let Timer { counter, registers, .. } = Timer::new(params, [None; CHANNELS], Default::default());
         (self.counter, self.registers, self.bursts, self.pending) = (counter, registers, 0, Pending::default());
         for channel in &mut self.channels {
             let Channel { pin, is_carried, driven, .. } = *channel;
@@ -408,11 +404,7 @@ impl Timer {
         } else {
             [pending & INTERRUPTS != 0, false, false, false]
         };
-        for (index, level) in levels.into_iter().enumerate() {
-            if std::mem::replace(&mut self.levels[index], level) != level {
-                ctx.set_irq(self.params.interrupts[index], level);
-            }
-        }
+        self.interrupts.iter_mut().zip(levels).for_each(|(output, level)| output.drive(level, ctx));
         let requests = std::mem::take(&mut self.pending.requests) & self.registers[DIER];
         for (index, line) in self.dma.iter_mut().enumerate() {
             if requests & DIER_UDE << index != 0 {
@@ -423,12 +415,7 @@ impl Timer {
             self.trigger.pulse(DMA_ACTIVITIES, ctx);
         }
         self.drive_pins(ctx);
-        let due = self.next_event();
-        ctx.awaits(&COUNTING, due, Detail::None);
-        match due {
-            Some(due) => self.alarm.set(due, COUNTED, ctx),
-            None => self.alarm.cancel(COUNTED, ctx),
-        }
+        self.event.expect_only(self.next_event(), ctx);
     }
 
     /// The counter's own changes appear in flags, at known times.
@@ -495,16 +482,15 @@ impl Device for Timer {
             self.dma.iter_mut().chain([&mut self.trigger]).for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
-        self.alarm.rang(ctx.now);
+        self.event.rang(ctx.now);
         self.settle(ctx);
         self.drive(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        self.counter.set_clock(self.params.clock.rate, ctx.now);
-        self.alarm.cancel(COUNTED, ctx);
+        self.counter.follow_clock(ctx);
+        self.event.cancel(ctx);
         self.drive(ctx);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);

@@ -10,6 +10,7 @@
 
 use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
+use crate::support::board_reset::reset_board;
 
 registers! {
     /// The registers of all chips.
@@ -35,28 +36,17 @@ const LOCKED: [u32; 3] = [PR, RLR, WINR];
 const KEY_OPEN: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
-/// The exit status of a run that a watchdog ends.
-const EXIT_STATUS: i32 = 1;
-
-/// The board's parameters of the watchdog.
-#[derive(Clone, Copy, Debug, State, Polled)]
-pub struct Params {
-    /// LSI.
-    pub clock: ClockInput,
-    /// Clocks of LSI until a written register takes effect.
-    #[state(skip)]
-    pub update_cycles: Cycles,
-    /// True if the watchdog has IWDG_WINR.
-    #[state(skip)]
-    pub has_window: bool,
-}
 
 /// The watchdog.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(ClockGate::NONE))]
 #[poll(first = Iwdg::list_updates)]
 pub struct Iwdg {
-    params: Params,
+    /// LSI.
+    clock: ClockInput,
+    /// Clocks of LSI until a written register takes effect.
+    #[state(skip)]
+    update_cycles: Cycles,
     registers: Registers,
     is_open: bool,
     /// The edge of LSI at which each of the locked registers takes effect.
@@ -71,24 +61,23 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, 
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Iwdg::new(Params {
-        clock: reader.clock_input(0, "LSI, which clocks the counter"),
-        update_cycles: reader
-            .timing_cycles("cyclescope,update-cycles", "clocks of LSI until a written register takes effect"),
-        has_window: reader.flag("cyclescope,window", "the watchdog has IWDG_WINR"),
-    }))
+    let clock = reader.clock_input(0, "LSI, which clocks the counter");
+    let update_cycles =
+        reader.timing_cycles("cyclescope,update-cycles", "clocks of LSI until a written register takes effect");
+    let has_window = reader.flag("cyclescope,window", "the watchdog has IWDG_WINR");
+    Box::new(Iwdg::new(clock, update_cycles, has_window))
 }
 
 impl Iwdg {
     /// The watchdog after reset.
-    pub fn new(params: Params) -> Iwdg {
-        let map = if params.has_window { &WITH_WINDOW } else { &PLAIN };
-        let (registers, alarm) = (Registers::new(map), Alarm::default());
-        Iwdg { params, registers, is_open: false, busy_until: [0; 3], loaded: None, alarm }
+    pub fn new(clock: ClockInput, update_cycles: Cycles, has_window: bool) -> Iwdg {
+        let registers = Registers::new(if has_window { &WITH_WINDOW } else { &PLAIN });
+        let (is_open, busy_until, loaded, alarm) = Default::default();
+        Iwdg { clock, update_cycles, registers, is_open, busy_until, loaded, alarm }
     }
 
     fn edge(&self, ctx: &Ctx) -> u64 {
-        self.params.clock.rate.cycles_until_floor(ctx.now).0
+        self.clock.rate.cycles_until_floor(ctx.now).0
     }
 
     /// Clocks of LSI for each value of the counter.
@@ -112,14 +101,14 @@ impl Iwdg {
 
     /// Reloads the counter, at the next edge of LSI.
     fn reload(&mut self, ctx: &mut Ctx) {
-        let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+        let begins = self.clock.rate.cycles_until_ceil(ctx.now).0;
         self.loaded = Some((begins, self.registers[RLR]));
         self.arm(ctx);
     }
 
     fn arm(&mut self, ctx: &mut Ctx) {
         self.alarm.cancel(0, ctx);
-        if let Some(due) = self.end().and_then(|end| edge_in_reach(self.params.clock.rate, end)) {
+        if let Some(due) = self.end().and_then(|end| edge_in_reach(self.clock.rate, end)) {
             self.alarm.set(due, 0, ctx);
         }
     }
@@ -130,7 +119,8 @@ impl Iwdg {
             KEY_START if self.loaded.is_none() => self.reload(ctx),
             KEY_RELOAD if self.loaded.is_some() => {
                 let counter = self.counter(self.edge(ctx));
-                if self.params.has_window && counter > self.registers[WINR] {
+                let has_window = self.registers.map().row(WINR).is_some();
+                if has_window && counter > self.registers[WINR] {
                     end_run("the watchdog IWDG was reloaded before its window", ctx);
                 }
                 self.reload(ctx);
@@ -155,7 +145,7 @@ impl Iwdg {
         // Clocks that were counted with the old prescaler stay counted.
         let counter = self.counter(edge);
         self.registers.set(register, new);
-        self.busy_until[place] = edge + self.params.update_cycles.0;
+        self.busy_until[place] = edge + self.update_cycles.0;
         match register {
             PR if self.loaded.is_some() => {
                 self.loaded = Some((edge, counter));
@@ -168,9 +158,9 @@ impl Iwdg {
     }
 
     fn list_updates(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        let edge = self.clock.rate.cycles_until_floor(poll.now()).0;
         let updates = self.busy_until.iter().filter(|at| **at > edge).min();
-        if let Some(due) = updates.and_then(|at| edge_in_reach(self.params.clock.rate, *at)) {
+        if let Some(due) = updates.and_then(|at| edge_in_reach(self.clock.rate, *at)) {
             poll.until(due);
         }
         poll.state(self.status(edge));
@@ -180,8 +170,7 @@ impl Iwdg {
 
 /// Ends the run: the watchdog resets the board.
 pub(super) fn end_run(what: &str, ctx: &mut Ctx) {
-    ctx.note(&format!("{what}, and resets the board: the run ends"));
-    ctx.exit_by_reset(EXIT_STATUS);
+    reset_board(&format!("{what}, and resets the board: the run ends"), ctx);
 }
 
 impl Table for Iwdg {
@@ -211,7 +200,7 @@ impl Device for Iwdg {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         let (from, counter) = (self.edge(ctx), self.counter(self.edge(ctx)));
         let passed = self.loaded.map(|(loaded, _)| from.saturating_sub(loaded) % self.step());
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        ctx.bus.clocks.update(&mut self.clock);
         let to = self.edge(ctx);
         self.busy_until = self.busy_until.map(|at| to + at.saturating_sub(from));
         self.loaded = passed.map(|passed| (to.saturating_sub(passed), counter));
@@ -237,7 +226,7 @@ mod tests {
 
     fn iwdg() -> Bench {
         let clock = ClockInput { rate: Hz::new(32_000).unwrap(), id: Some(LSI) };
-        let mut bench = Bench::new(Iwdg::new(Params { clock, update_cycles: Cycles(5), has_window: true }));
+        let mut bench = Bench::new(Iwdg::new(clock, Cycles(5), true));
         bench.bus.clocks.add_user(LSI, User::Device(DeviceId(0)));
         bench
     }

@@ -25,24 +25,17 @@ const EARLY: u32 = 0x40;
 /// Clocks of the bus in a step of the prescaler.
 const PRESCALER: u64 = 4096;
 
-/// The board's parameters of the watchdog.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The clock of its bus.
-    pub clock: ClockInput,
-    /// The early wake-up interrupt.
-    pub interrupt: Option<IrqLine>,
-    /// Its clock enable bit in the RCC.
-    pub gate: ClockGate,
-}
-
 /// The watchdog.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::gated(self.params.gate))]
+#[port(Port::gated(self.gate))]
 #[poll(first = Wwdg::list_counter)]
 pub struct Wwdg {
     #[state(skip)]
-    params: Params,
+    gate: ClockGate,
+    /// The early wake-up interrupt.
+    #[state(skip)]
+    interrupt: Option<IrqLine>,
+    /// The clock of its bus.
     clock: KernelClock,
     /// WWDG_CR.T is the value with which the counter was loaded.
     registers: Registers,
@@ -56,22 +49,16 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-window-watchdog
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Wwdg::new(Params {
-        clock: reader.clock_input(0, "the clock of its bus"),
-        interrupt: reader.interrupt(0, "its early wake-up interrupt"),
-        gate: ClockGate::from_node(reader),
-    }))
+    let clock = reader.clock_input(0, "the clock of its bus");
+    let interrupt = reader.interrupt(0, "its early wake-up interrupt");
+    Box::new(Wwdg::new(clock, interrupt, ClockGate::from_node(reader)))
 }
 
 impl Wwdg {
     /// The watchdog after reset.
-    pub fn new(params: Params) -> Wwdg {
-        let clock = KernelClock::new(params.clock).after(params.gate);
-        Wwdg { params, clock, registers: Registers::new(&MAP), loaded: 0, alarm: Alarm::default() }
-    }
-
-    fn edge(&self, ctx: &Ctx) -> u64 {
-        self.clock.edge(ctx.now)
+    pub fn new(clock: ClockInput, interrupt: Option<IrqLine>, gate: ClockGate) -> Wwdg {
+        let (clock, registers) = (KernelClock::new(clock).after(gate), Registers::new(&MAP));
+        Wwdg { gate, interrupt, clock, registers, loaded: 0, alarm: Alarm::default() }
     }
 
     fn is_active(&self) -> bool {
@@ -103,7 +90,7 @@ impl Wwdg {
 
     fn write_control(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
         self.registers.set(CR, old);
-        if self.is_active() && self.counter(self.edge(ctx)) > self.registers.field(CFR, CFR_W) {
+        if self.is_active() && self.counter(self.clock.edge(ctx.now)) > self.registers.field(CFR, CFR_W) {
             end_run("the watchdog WWDG was written before its window", ctx);
         }
         self.registers.put(CR, new & CR_WDGA, true);
@@ -116,7 +103,7 @@ impl Wwdg {
     fn write_configuration(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
         // Clocks that were counted with the old prescaler stay counted; EWI stays set.
         self.registers.set(CFR, old);
-        let edge = self.edge(ctx);
+        let edge = self.clock.edge(ctx.now);
         self.load(edge, self.counter(edge));
         self.registers.set(CFR, new | old & CFR_EWI);
     }
@@ -134,7 +121,7 @@ impl Wwdg {
 
 impl Table for Wwdg {
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
-        if register == CR { held & CR_WDGA | self.counter(self.edge(ctx)) } else { held }
+        if register == CR { held & CR_WDGA | self.counter(self.clock.edge(ctx.now)) } else { held }
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -147,8 +134,8 @@ impl Table for Wwdg {
 
     fn update(&mut self, ctx: &mut Ctx) {
         self.alarm.cancel(0, ctx);
-        ctx.set_irq(self.params.interrupt, self.registers.has(SR, SR_EWIF) && self.registers.has(CFR, CFR_EWI));
-        let edge = self.edge(ctx);
+        ctx.set_irq(self.interrupt, self.registers.has(SR, SR_EWIF) && self.registers.has(CFR, CFR_EWI));
+        let edge = self.clock.edge(ctx.now);
         let next = self.ends().into_iter().find(|end| *end > edge && self.is_active());
         if let Some(due) = next.and_then(|next| self.clock.due(next)) {
             self.alarm.set(due, 0, ctx);
@@ -160,13 +147,13 @@ impl Device for Wwdg {
     by_table!();
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.params.gate.follow(ctx);
+        self.gate.follow(ctx);
         self.clock.follow(ctx);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        let (edge, [early, end]) = (self.edge(ctx), self.ends());
+        let (edge, [early, end]) = (self.clock.edge(ctx.now), self.ends());
         self.registers.put(SR, SR_EWIF, early == edge || self.registers.has(SR, SR_EWIF));
         if self.is_active() && end <= edge {
             self.registers.put(CR, CR_WDGA, false);
@@ -176,11 +163,11 @@ impl Device for Wwdg {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        let counter = self.counter(self.edge(ctx));
+        let counter = self.counter(self.clock.edge(ctx.now));
         let (from, to) = self.clock.follow(ctx);
         let passed = from.saturating_sub(self.loaded) % self.step();
         self.load(to.saturating_sub(passed), counter);
-        if self.params.gate.is_reset(ctx.bus) {
+        if self.gate.is_reset(ctx.bus) {
             self.registers.reset();
             self.loaded = to;
         }
@@ -203,7 +190,7 @@ mod tests {
     fn wwdg() -> Bench {
         let clock = ClockInput::fixed(Hz::new(30_000_000).unwrap());
         let interrupt = Some(IrqLine::Core { core: 0, bit: 2 });
-        Bench::new(Wwdg::new(Params { clock, interrupt, gate: ClockGate::default() }))
+        Bench::new(Wwdg::new(clock, interrupt, ClockGate::default()))
     }
 
     #[test]

@@ -1,7 +1,17 @@
-//! Peripherals whose registers only keep the values that software writes, with write protection or without.
+//! Peripherals whose registers only keep the values that software writes, with write protection or without, and carry
+//! out some commands.
 
 use crate::prelude::*;
 use crate::support::write_protection;
+
+/// What writes do in a device with commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Commands {
+    /// Carries out the write of a value to a register. The line is the device's output.
+    pub wrote: fn(register: u32, value: u32, output: Option<IrqLine>, ctx: &mut Ctx),
+    /// The note for the write of a register without its key.
+    pub without_key: &'static str,
+}
 
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -9,19 +19,40 @@ use crate::support::write_protection;
 pub struct RegisterFile {
     #[poll(phase)]
     clock: ClockInput,
+    #[state(skip)]
+    commands: Option<(&'static Commands, Option<IrqLine>)>,
     registers: Registers,
 }
 
 impl RegisterFile {
     /// The registers after reset. `clock` is the clock of their bus.
     pub fn new(clock: impl Into<ClockInput>, map: &'static Map) -> RegisterFile {
-        RegisterFile { clock: clock.into(), registers: Registers::new(map) }
+        RegisterFile { clock: clock.into(), commands: None, registers: Registers::new(map) }
+    }
+
+    /// The same device, with commands, and with an output that they may drive.
+    pub fn with_commands(self, commands: &'static Commands, output: Option<IrqLine>) -> RegisterFile {
+        RegisterFile { commands: Some((commands, output)), ..self }
+    }
+
+    /// The device of a node whose first clock is that of its bus.
+    pub fn from_node(map: &'static Map, reader: &mut NodeReader) -> RegisterFile {
+        RegisterFile::new(reader.clock_input(0, "clock of its bus"), map)
     }
 }
 
 impl Table for RegisterFile {
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        if let Some((commands, output)) = self.commands {
+            (commands.wrote)(register, new, output, ctx);
+        }
+    }
+
     fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
         write_protection::refused(&mut self.registers, register, why, ctx);
+        if let (Some((commands, _)), Refused::Key) = (self.commands, why) {
+            ctx.note(commands.without_key);
+        }
     }
 }
 

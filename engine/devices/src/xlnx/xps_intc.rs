@@ -11,7 +11,6 @@
 use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
 use engine::dt::reader::ANY;
-use engine::polling::Phase;
 
 registers! {
     /// The register map (PG099, Register Space).
@@ -32,31 +31,19 @@ registers! {
     }
 }
 
-/// The core's configuration.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The register port.
-    pub port: AxiLitePort,
-    /// Bits of the inputs that exist.
-    pub inputs: u32,
-    /// Bits of the inputs that are edge sensitive; the others are level sensitive.
-    pub edge_inputs: u32,
-}
-
-/// The phase of the port's clock.
-impl Phase for Params {
-    fn phase(&self, poll: &mut Poll) {
-        self.port.phase(poll);
-    }
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port))]
+#[port(Port::axi_lite(self.port))]
 pub struct Intc {
     #[state(skip)]
     #[poll(phase)]
-    params: Params,
+    port: AxiLitePort,
+    /// Bits of the inputs that exist.
+    #[state(skip)]
+    inputs: u32,
+    /// Bits of the inputs that are edge sensitive; the others are level sensitive.
+    #[state(skip)]
+    edge_inputs: u32,
     #[state(skip)]
     output: Option<IrqLine>,
     /// Levels of the inputs.
@@ -73,13 +60,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let count = reader.u32("xlnx,num-intr-inputs", 1..=32, "this controller has 1 to 32 inputs");
     let edge_inputs = reader.u32("xlnx,kind-of-intr", ANY, "one bit an input: 1 is edge, 0 is level sensitive");
     let inputs = u32::MAX >> (32 - count.clamp(1, 32));
-    Box::new(Intc::new(Params { port, inputs, edge_inputs }, reader.interrupt(0, "its interrupt")))
+    Box::new(Intc::new(port, inputs, edge_inputs, reader.interrupt(0, "its interrupt")))
 }
 
 impl Intc {
     /// The device after reset.
-    pub fn new(params: Params, output: Option<IrqLine>) -> Intc {
-        Intc { params, output, levels: 0, registers: Registers::new(&MAP) }
+    pub fn new(port: AxiLitePort, inputs: u32, edge_inputs: u32, output: Option<IrqLine>) -> Intc {
+        Intc { port, inputs, edge_inputs, output, levels: 0, registers: Registers::new(&MAP) }
     }
 
     fn pending(&self) -> u32 {
@@ -104,7 +91,7 @@ impl Table for Intc {
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, _: &mut Ctx) {
         match register {
-            ISR | IER => self.registers.set(register, new & self.params.inputs),
+            ISR | IER => self.registers.set(register, new & self.inputs),
             MER => self.registers.put(MER, old & MER_HIE, true),
             _ => {}
         }
@@ -112,7 +99,7 @@ impl Table for Intc {
 
     /// Captures active level inputs and drives the output.
     fn update(&mut self, ctx: &mut Ctx) {
-        self.capture(self.levels & !self.params.edge_inputs);
+        self.capture(self.levels & !self.edge_inputs);
         ctx.set_irq(self.output, self.registers.has(MER, MER_ME) && self.pending() != 0);
     }
 }
@@ -121,10 +108,10 @@ impl Device for Intc {
     by_table!();
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        let bit = 1u32.checked_shl(input).unwrap_or(0) & self.params.inputs;
+        let bit = 1u32.checked_shl(input).unwrap_or(0) & self.inputs;
         let rising = if level { bit & !self.levels } else { 0 };
         self.levels = if level { self.levels | bit } else { self.levels & !bit };
-        self.capture(rising & self.params.edge_inputs);
+        self.capture(rising & self.edge_inputs);
         self.update(ctx);
     }
 
@@ -146,19 +133,18 @@ mod tests {
     const MEI: u32 = 1 << 11;
     const NOW: Ps = Ps(0);
 
-    /// Inputs 0 to 3; 1 and 2 are edge sensitive.
-    fn params() -> Params {
-        let clock = Hz::new(100_000_000).unwrap();
-        let port = AxiLitePort { clock, read_cycles: Cycles(4), write_cycles: Cycles(3) };
-        Params { port, inputs: 0b1111, edge_inputs: 0b0110 }
+    fn port() -> AxiLitePort {
+        AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(4), write_cycles: Cycles(3) }
     }
 
-    fn with(params: Params) -> Bench {
-        Bench::new(Intc::new(params, Some(IrqLine::Core { core: 0, bit: 11 })))
+    /// Inputs 1 and 2 are edge sensitive.
+    fn with(inputs: u32) -> Bench {
+        Bench::new(Intc::new(port(), inputs, 0b0110, Some(IrqLine::Core { core: 0, bit: 11 })))
     }
 
+    /// Inputs 0 to 3.
     fn intc() -> Bench {
-        with(params())
+        with(0b1111)
     }
 
     fn enabled(inputs: u32) -> Bench {
@@ -174,9 +160,8 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        let all = Params { inputs: u32::MAX, ..params() };
         // A write of ones to MER disables writes of ISR.
-        walk::device_keeps_its_table(MAP.rows, &["MER"], &mut with(all));
+        walk::device_keeps_its_table(MAP.rows, &["MER"], &mut with(u32::MAX));
     }
 
     #[test]
@@ -258,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_reads_is_skipped() {
-        let clock = params().port.clock;
+        let clock = port().clock;
         let reads = [Access::Read(ISR), Access::Read(IPR), Access::Read(IVR)];
         let raised = || {
             let mut bench = enabled(0b0011);
@@ -291,7 +276,7 @@ mod tests {
                 _ => Access::Read(register),
             };
             let accesses: Vec<Access> = accesses.into_iter().map(access).collect();
-            let polled = Loop::even(params().port.clock, distance, &accesses);
+            let polled = Loop::even(port().clock, distance, &accesses);
             polled.assert_skipped_as_run(|| enabled(0b0011), start, count);
         }
     }

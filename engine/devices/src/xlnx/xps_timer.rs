@@ -8,8 +8,9 @@
 //! when they are enabled.
 
 use crate::prelude::*;
-use crate::support::activities::{COUNTING, TIMER};
+use crate::support::activities::TIMER;
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
+use crate::support::timer_interrupt::TimerInterrupt;
 use counter::{Counter, Setting};
 
 mod counter;
@@ -38,32 +39,24 @@ const MAP: Map = joined!(TIMER0, TIMER1);
 /// From a register of timer 0 to timer 1's.
 const STRIDE: u32 = TCSR1 - TCSR;
 
-/// The core's configuration.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The register port; its clock is counted.
-    pub port: AxiLitePort,
-    /// Width of the counters in bits: 8, 16 or 32.
-    pub width_bits: u32,
-    /// Timer 1 exists.
-    pub has_timer1: bool,
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port))]
+#[port(Port::axi_lite(self.port))]
 #[poll(first = XpsTimer::list_rollovers)]
 pub struct XpsTimer {
+    /// The register port; its clock is counted.
     #[state(skip)]
-    params: Params,
+    port: AxiLitePort,
+    /// Width of the counters in bits: 8, 16 or 32.
     #[state(skip)]
-    interrupt: Option<IrqLine>,
+    width_bits: u32,
+    #[state(skip)]
+    has_timer1: bool,
+    interrupt: TimerInterrupt,
     registers: Registers,
     /// In cascade mode, timer 0's counter has both halves.
     #[poll(skip = "they count by themselves: an access to one is counted below, and rollovers are listed")]
     counters: [Counter; 2],
-    /// The earliest event that was requested and has not run; later ones are requested when it comes.
-    alarm: Alarm,
     /// Writes, and reads of a counter's value, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
@@ -74,28 +67,26 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let params = Params {
-        port: AxiLitePort::from_node(reader),
-        width_bits: reader.u32_or("xlnx,count-width", 32, [8, 16, 32], "the counters have 8, 16 or 32 bits"),
-        has_timer1: reader.u32("xlnx,one-timer-only", 0..=1, "0 is two timers, 1 is one") == 0,
-    };
+    let port = AxiLitePort::from_node(reader);
+    let width_bits = reader.u32_or("xlnx,count-width", 32, [8, 16, 32], "the counters have 8, 16 or 32 bits");
+    let has_timer1 = reader.u32("xlnx,one-timer-only", 0..=1, "0 is two timers, 1 is one") == 0;
     for pin in ["xlnx,gen0-assert", "xlnx,gen1-assert", "xlnx,trig0-assert", "xlnx,trig1-assert"] {
         reader.u32_or(pin, 1, 0..=1, "the active level of a pin; changes nothing");
     }
     reader.known(&["clock-names"]);
-    Box::new(XpsTimer::new(params, reader.interrupt(0, "its interrupt")))
+    Box::new(XpsTimer::new(port, width_bits, has_timer1, reader.interrupt(0, "its interrupt")))
 }
 
 impl XpsTimer {
     /// The device after reset.
-    pub fn new(params: Params, interrupt: Option<IrqLine>) -> XpsTimer {
-        let registers = Registers::new(if params.has_timer1 { &MAP } else { &TIMER0 });
-        let (counters, alarm) = <([Counter; 2], Alarm)>::default();
-        XpsTimer { params, interrupt, registers, counters, alarm, moving_accesses: 0 }
+    pub fn new(port: AxiLitePort, width_bits: u32, has_timer1: bool, interrupt: Option<IrqLine>) -> XpsTimer {
+        let registers = Registers::new(if has_timer1 { &MAP } else { &TIMER0 });
+        let (interrupt, counters) = (TimerInterrupt::new(interrupt), Default::default());
+        XpsTimer { port, width_bits, has_timer1, interrupt, registers, counters, moving_accesses: 0 }
     }
 
     fn is_cascaded(&self) -> bool {
-        self.params.has_timer1 && self.registers.has(TCSR, TCSR_CASC)
+        self.has_timer1 && self.registers.has(TCSR, TCSR_CASC)
     }
 
     /// A register of a timer.
@@ -105,16 +96,15 @@ impl XpsTimer {
 
     /// Counters that run by themselves: in cascade mode only one.
     fn running(&self) -> std::ops::Range<usize> {
-        if self.is_cascaded() || !self.params.has_timer1 { 0..1 } else { 0..2 }
+        if self.is_cascaded() || !self.has_timer1 { 0..1 } else { 0..2 }
     }
 
     fn setting(&self, index: usize) -> Setting {
         let (tcsr, tlr) = (self.of(index, TCSR), u64::from(self.of(index, TLR)));
-        let width_bits = self.params.width_bits;
         let (max, reload) = if self.is_cascaded() {
-            (u64::MAX >> (64 - 2 * width_bits), u64::from(self.registers[TLR1]) << width_bits | tlr)
+            (u64::MAX >> (64 - 2 * self.width_bits), u64::from(self.registers[TLR1]) << self.width_bits | tlr)
         } else {
-            (u64::MAX >> (64 - width_bits), tlr)
+            (u64::MAX >> (64 - self.width_bits), tlr)
         };
         Setting {
             max,
@@ -126,27 +116,16 @@ impl XpsTimer {
         }
     }
 
-    /// Brings the counters and interrupt flags up to `now`.
-    fn pass_to(&mut self, now: Ps) {
-        let cycle = self.params.port.clock.cycles_until_floor(now).0;
-        for index in self.running() {
-            let setting = self.setting(index);
-            if self.counters[index].settle(&setting, cycle) {
-                self.registers.put(TCSR + STRIDE * index as u32, TCSR_TINT, true);
-            }
-        }
-    }
-
     /// The time at which a counter that runs by itself rolls over next.
     fn rollover(&self, index: usize) -> Option<Ps> {
         let cycle = self.counters[index].rollover_cycle(&self.setting(index))?;
-        edge_in_reach(self.params.port.clock, cycle)
+        edge_in_reach(self.port.clock, cycle)
     }
 
     /// The flags are set at fixed times.
     fn list_rollovers(&mut self, poll: &mut Poll) -> bool {
         // With another clock, each iteration's accesses would wait for other edges.
-        if poll.clock() != self.params.port.clock {
+        if poll.clock() != self.port.clock {
             return false;
         }
         self.pass_to(poll.now());
@@ -157,10 +136,10 @@ impl XpsTimer {
     /// TCR.
     fn value(&self, index: usize) -> u32 {
         if self.is_cascaded() {
-            let shift = self.params.width_bits * index as u32;
-            return (self.counters[0].value() >> shift) as u32 & self.width_mask();
+            let shift = self.width_bits * index as u32;
+            return (self.counters[0].value >> shift) as u32 & self.width_mask();
         }
-        self.counters[index].value() as u32
+        self.counters[index].value as u32
     }
 
     fn wrote_control(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -171,37 +150,34 @@ impl XpsTimer {
         for control in [TCSR, TCSR1] {
             self.registers.put(control, if enables_all { TCSR_ENALL | TCSR_ENT } else { TCSR_ENALL }, enables_all);
         }
-        if register == TCSR && self.params.has_timer1 && (old ^ new) & TCSR_CASC != 0 {
+        if register == TCSR && self.has_timer1 && (old ^ new) & TCSR_CASC != 0 {
             self.recouple(old & TCSR_CASC != 0);
         }
     }
 
     /// Combines both counters' values into one, or splits them.
     fn recouple(&mut self, was_cascaded: bool) {
-        let width_bits = self.params.width_bits;
-        let low = self.counters[0].value();
+        let low = self.counters[0].value;
         if was_cascaded {
-            self.counters[1].set(low >> width_bits);
+            self.counters[1].set(low >> self.width_bits);
             self.counters[0].set(low & u64::from(self.width_mask()));
         } else {
-            let high = self.counters[1].value();
-            self.counters[0].set(high << width_bits | low);
+            let high = self.counters[1].value;
+            self.counters[0].set(high << self.width_bits | low);
         }
-        let cycle = self.counters[0].cycle();
-        self.counters[1].stand_at(cycle);
+        self.counters[1].cycle = self.counters[0].cycle;
     }
 
     /// LOAD copies the load register to the counter for as long as it is set; in cascade mode each LOAD its own half.
     fn load(&mut self) {
-        let width_bits = self.params.width_bits;
         for index in 0..2 {
             let tlr = u64::from(self.of(index, TLR));
             if self.of(index, TCSR) & TCSR_LOAD == 0 {
                 continue;
             }
             if self.is_cascaded() {
-                let shift = width_bits * index as u32;
-                let kept = self.counters[0].value() & !(u64::from(self.width_mask()) << shift);
+                let shift = self.width_bits * index as u32;
+                let kept = self.counters[0].value & !(u64::from(self.width_mask()) << shift);
                 self.counters[0].set(kept | tlr << shift);
             } else {
                 self.counters[index].set(tlr);
@@ -210,23 +186,28 @@ impl XpsTimer {
     }
 
     fn width_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.params.width_bits)
+        u32::MAX >> (32 - self.width_bits)
     }
 }
 
 impl Table for XpsTimer {
-    fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_to(ctx.now);
+    const UPDATES_AFTER_READS: bool = true;
+
+    /// Brings the counters and interrupt flags up to `now`.
+    fn pass_to(&mut self, now: Ps) {
+        let cycle = self.port.clock.cycles_until_floor(now).0;
+        for index in self.running() {
+            let setting = self.setting(index);
+            if self.counters[index].settle(&setting, cycle) {
+                self.registers.put(TCSR + STRIDE * index as u32, TCSR_TINT, true);
+            }
+        }
     }
 
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         let is_value = matches!(register, TCR | TCR1);
         self.moving_accesses += u64::from(is_value);
         if is_value { self.value((register / STRIDE) as usize) } else { held }
-    }
-
-    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
@@ -243,24 +224,14 @@ impl Table for XpsTimer {
     fn update(&mut self, ctx: &mut Ctx) {
         const RAISED: u32 = TCSR_TINT | TCSR_ENIT;
         let raised = (0..2).any(|index| self.of(index, TCSR) & RAISED == RAISED);
-        ctx.set_irq(self.interrupt, raised);
         let awaited = self.running().filter(|index| self.of(*index, TCSR) & RAISED == TCSR_ENIT);
-        let due = awaited.filter_map(|index| self.rollover(index)).min().filter(|_| !raised);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        let due = awaited.filter_map(|index| self.rollover(index)).min();
+        self.interrupt.drive(raised, due, ctx);
     }
 }
 
 impl Device for XpsTimer {
-    by_table!();
-
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
-        self.pass_to(ctx.now);
-        self.update(ctx);
-    }
+    by_table!(interrupt);
 }
 
 #[cfg(test)]

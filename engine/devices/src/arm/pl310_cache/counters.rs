@@ -30,29 +30,32 @@ fn happened(config: u32, cache: Option<&OuterCache>) -> u64 {
     source(config).zip(cache).map_or(0, |(event, cache)| cache.events(event))
 }
 
+/// The registers of each counter: its value, its configuration, and its reset in ECR.
+const PLACES: [(u32, u32, u32); 2] = [(EVR0, ECFGR0, ECR_EVC0RST), (EVR1, ECFGR1, ECR_EVC1RST)];
+
 impl Pl310 {
-    /// The value of EVR0 or EVR1.
-    pub(super) fn counter_value(&self, offset: u32, ctx: &Ctx) -> u32 {
-        let (counter, config) = match offset {
-            EVR0 => (&self.counters[0], self.registers[ECFGR0]),
-            _ => (&self.counters[1], self.registers[ECFGR1]),
-        };
-        if !self.registers.has(ECR, ECR_EVCEN) {
-            return counter.value;
-        }
-        counter.value.wrapping_add((happened(config, ctx.bus.outer.as_ref()) - counter.since) as u32)
+    /// The values of EVR0 and EVR1.
+    pub(super) fn counted(&self, ctx: &Ctx) -> [u32; 2] {
+        [0, 1].map(|index| {
+            let Counter { value, since } = self.counters[index];
+            if !self.registers.has(ECR, ECR_EVCEN) {
+                return value;
+            }
+            let happened = happened(self.registers[PLACES[index].1], ctx.bus.outer.as_ref());
+            value.wrapping_add((happened - since) as u32)
+        })
     }
 
     /// A write of ECR, ECFGR0, ECFGR1, EVR0 or EVR1, before which the counters had these values.
     pub(super) fn set_counters(&mut self, offset: u32, value: u32, counted: [u32; 2], ctx: &Ctx) {
-        for (index, event, reset) in [(0, EVR0, ECR_EVC0RST), (1, EVR1, ECR_EVC1RST)] {
-            let config = self.registers[[ECFGR0, ECFGR1][index]];
+        for (index, (event, config, reset)) in PLACES.into_iter().enumerate() {
             let value = match offset {
                 ECR if value & reset != 0 => 0,
                 _ if offset == event => value,
                 _ => counted[index],
             };
-            self.counters[index] = Counter { value, since: happened(config, ctx.bus.outer.as_ref()) };
+            let since = happened(self.registers[config], ctx.bus.outer.as_ref());
+            self.counters[index] = Counter { value, since };
         }
         self.registers.put(ECR, ECR_EVC0RST | ECR_EVC1RST, false);
     }

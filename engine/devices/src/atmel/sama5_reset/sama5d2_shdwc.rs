@@ -4,8 +4,9 @@
 //!
 //! Not modelled: wake-up.
 
-use super::{Controller, KEY, KEY_BITS, Kind};
+use super::{KEY, KEY_BITS};
 use crate::prelude::*;
+use crate::support::register_file::{Commands, RegisterFile};
 
 registers! {
     /// The register map (Shutdown Controller User Interface).
@@ -16,8 +17,8 @@ registers! {
     }
 }
 
-const SHDWC: Kind =
-    Kind { map: &MAP, command, without_key: "SHDW_CR was written without its key (0xa5): that has no effect" };
+const SHDWC: Commands =
+    Commands { wrote: command, without_key: "SHDW_CR was written without its key (0xa5): that has no effect" };
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-shdwc"], 1, from_node).naming(MAP.rows);
@@ -25,11 +26,11 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-shdwc"], 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["atmel,wakeup-rtc-timer"]);
-    Controller::from_node(&SHDWC, reader)
+    Box::new(RegisterFile::from_node(&MAP, reader).with_commands(&SHDWC, None))
 }
 
-fn command(value: u32, ctx: &mut Ctx) {
-    if value & CR_SHDW != 0 {
+fn command(register: u32, value: u32, _: Option<IrqLine>, ctx: &mut Ctx) {
+    if register == CR && value & CR_SHDW != 0 {
         ctx.exit(0);
     }
 }

@@ -5,8 +5,10 @@
 //!
 //! Not modelled: the NRST pin, which stays high.
 
-use super::{Controller, KEY, KEY_BITS, Kind};
+use super::{KEY, KEY_BITS};
 use crate::prelude::*;
+use crate::support::board_reset::reset_board;
+use crate::support::register_file::{Commands, RegisterFile};
 
 registers! {
     /// The register map (Reset Controller User Interface). After a general reset: RSTTYP is 0.
@@ -17,12 +19,8 @@ registers! {
     }
 }
 
-/// The exit status of a run that a reset ends.
-const EXIT_STATUS: i32 = 1;
-
-const RSTC: Kind = Kind {
-    map: &MAP,
-    command,
+const RSTC: Commands = Commands {
+    wrote: command,
     without_key: "a register of the reset controller was written without its key (0xa5): that has no effect",
 };
 
@@ -31,15 +29,18 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-rstc"], 1
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Controller::from_node(&RSTC, reader)
+    Box::new(RegisterFile::from_node(&MAP, reader).with_commands(&RSTC, None))
 }
 
-fn command(value: u32, ctx: &mut Ctx) {
-    if value & CR_PROCRST != 0 {
-        ctx.note("the firmware resets the processor (RSTC_CR.PROCRST): the run ends");
-        ctx.exit_by_reset(EXIT_STATUS);
-    } else if value & CR_PERRST != 0 {
-        ctx.note("a reset of the peripherals alone (RSTC_CR.PERRST) is not modelled: they keep their state");
+fn command(register: u32, value: u32, _: Option<IrqLine>, ctx: &mut Ctx) {
+    match register {
+        CR if value & CR_PROCRST != 0 => {
+            reset_board("the firmware resets the processor (RSTC_CR.PROCRST): the run ends", ctx);
+        }
+        CR if value & CR_PERRST != 0 => {
+            ctx.note("a reset of the peripherals alone (RSTC_CR.PERRST) is not modelled: they keep their state");
+        }
+        _ => {}
     }
 }
 

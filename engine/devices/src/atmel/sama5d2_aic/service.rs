@@ -8,11 +8,10 @@ const DEPTH: usize = 8;
 /// An interrupt in service: its priority and source; `None` for a spurious one, which leaves the priority as it is.
 pub type Serving = Option<(u32, u32)>;
 
-/// The stack, and the source that protection mode acknowledges later.
+/// The stack. AIC_EOICR removes its last entry.
 #[derive(Clone, Debug, Default, State, Polled)]
 pub struct Service {
-    stack: Vec<Serving>,
-    remembered: Option<usize>,
+    pub stack: Vec<Serving>,
 }
 
 impl Service {
@@ -32,20 +31,5 @@ impl Service {
             self.stack.remove(0);
         }
         self.stack.push(serving);
-    }
-
-    /// AIC_EOICR.
-    pub fn pop(&mut self) {
-        self.stack.pop();
-    }
-
-    /// A read of AIC_IVR in protection mode.
-    pub fn remember(&mut self, source: Option<usize>) {
-        self.remembered = source;
-    }
-
-    /// The source that a write of AIC_IVR acknowledges.
-    pub fn remembered(&mut self) -> Option<usize> {
-        self.remembered.take()
     }
 }

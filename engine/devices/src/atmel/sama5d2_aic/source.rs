@@ -45,17 +45,12 @@ impl Source {
         self.seen |= self.level && self.under_way == 0;
     }
 
-    /// The interrupt is taken: an edge is cleared, a level stays as long as the peripheral holds it.
-    pub fn acknowledge(&mut self) {
-        self.edge = false;
-    }
-
     /// AIC_ISCR, which acts on edge-sensitive sources only.
     pub fn set(&mut self) {
         self.edge |= self.is_edge_sensitive();
     }
 
-    /// AIC_ICCR, likewise.
+    /// AIC_ICCR, likewise; or the interrupt is taken: a level stays as long as the peripheral holds it.
     pub fn clear(&mut self) {
         self.edge = false;
     }

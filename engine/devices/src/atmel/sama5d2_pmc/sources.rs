@@ -38,33 +38,29 @@ impl Sources {
         Sources { slow, crystal_ready: Ps::MAX, plla_ready: Ps::MAX, upll_ready: Ps::MAX }
     }
 
-    /// The end of a count of slow clocks from `now` on.
-    fn counted(&self, now: Ps, slow_clocks: u64) -> Ps {
-        self.slow.after(now, Cycles(slow_clocks))
+    /// The end of a count of slow clocks from `now` on, for a source that runs.
+    fn counted(&self, runs: bool, slow_clocks: u64, now: Ps) -> Ps {
+        if runs { self.slow.after(now, Cycles(slow_clocks)) } else { Ps::MAX }
     }
 
     /// CKGR_MOR.
     pub fn set_mor(&mut self, old: u32, new: u32, now: Ps) {
-        if new & MOR_MOSCXTEN == 0 {
-            self.crystal_ready = Ps::MAX;
-        } else if old & MOR_MOSCXTEN == 0 {
-            self.crystal_ready = self.counted(now, STARTUP_UNIT * u64::from(field(new, MOR_MOSCXTST)));
+        if (new & !old | !new) & MOR_MOSCXTEN != 0 {
+            let count = STARTUP_UNIT * u64::from(field(new, MOR_MOSCXTST));
+            self.crystal_ready = self.counted(new & MOR_MOSCXTEN != 0, count, now);
         }
     }
 
     /// CKGR_PLLAR: the PLL locks again, unless its multiplier or its divider is 0.
     pub fn set_pllar(&mut self, value: u32, now: Ps) {
         let runs = value & PLLAR_MULA != 0 && value & PLLAR_DIVA != 0;
-        self.plla_ready = if runs { self.counted(now, field(value, PLLAR_PLLACOUNT).into()) } else { Ps::MAX };
+        self.plla_ready = self.counted(runs, field(value, PLLAR_PLLACOUNT).into(), now);
     }
 
     /// CKGR_UCKR.
     pub fn set_uckr(&mut self, value: u32, now: Ps) {
-        self.upll_ready = if value & UCKR_UPLLEN != 0 {
-            self.counted(now, STARTUP_UNIT * u64::from(field(value, UCKR_UPLLCOUNT)))
-        } else {
-            Ps::MAX
-        };
+        let count = STARTUP_UNIT * u64::from(field(value, UCKR_UPLLCOUNT));
+        self.upll_ready = self.counted(value & UCKR_UPLLEN != 0, count, now);
     }
 
     /// The time at which the oscillator that CKGR_MOR selects is stable.
@@ -112,11 +108,8 @@ impl Sources {
 
     /// The next time at which one of them is ready.
     pub fn next_ready(&self, registers: &Registers, now: Ps) -> Option<Ps> {
-        self.readiness(registers)
-            .into_iter()
-            .map(|(_, ready)| ready)
-            .filter(|ready| *ready > now && *ready != Ps::MAX)
-            .min()
+        let times = self.readiness(registers).map(|(_, ready)| ready).into_iter();
+        times.filter(|ready| *ready > now && *ready != Ps::MAX).min()
     }
 
     /// True if the selected source of MCK is never ready.
@@ -134,11 +127,9 @@ impl Sources {
             CSS_SLOW => self.slow.get(),
             CSS_MAIN => crystal.get(),
             CSS_PLLA => {
-                let plla = {
-                    let [multiplier, divider] =
-                        [PLLAR_MULA, PLLAR_DIVA].map(|mask| u64::from(registers.field(PLLAR, mask)));
-                    (crystal.get() * (multiplier + 1)).checked_div(divider)?
-                };
+                let [multiplier, divider] =
+                    [PLLAR_MULA, PLLAR_DIVA].map(|mask| u64::from(registers.field(PLLAR, mask)));
+                let plla = (crystal.get() * (multiplier + 1)).checked_div(divider)?;
                 if registers.has(MCKR, MCKR_PLLADIV2) { plla / 2 } else { plla }
             }
             _ => UTMI_PLL * crystal.get(),

@@ -70,19 +70,15 @@ pub struct Channel {
     triggered: bool,
     #[poll(skip = "it changes by itself; reads of the counter are counted")]
     down: bool,
+    /// TC_CV.
     #[poll(skip = "it changes by itself; its reads are counted")]
-    value: u32,
-    /// The tick of this state.
+    pub value: u32,
+    /// The tick of this state: the number of the last edge of its clock.
     #[poll(skip = "time passes")]
-    tick: u64,
+    pub tick: u64,
 }
 
 impl Channel {
-    /// TC_CV.
-    pub const fn value(&self) -> u32 {
-        self.value
-    }
-
     /// TC_SR; reading clears its flags.
     pub fn take_status(&mut self) -> u32 {
         std::mem::take(&mut self.flags) | flag(SR_CLKSTA, self.enabled)
@@ -96,11 +92,6 @@ impl Channel {
     /// A trigger, which takes effect in the next tick.
     pub fn trigger(&mut self) {
         self.triggered = true;
-    }
-
-    /// Counts another clock from now on; `tick` is the number of its last edge.
-    pub fn stand_at(&mut self, tick: u64) {
-        self.tick = tick;
     }
 
     /// Brings the counter up to `tick`.

@@ -3,6 +3,7 @@ use crate::bench::{Bench, CLOCK, cells, node, read_plain_node, read_tree};
 use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
+use engine::dt::wiring::ClockId;
 
 /// What U-Boot sets on a Ben NanoNote.
 const BEN_CPCCR: u32 = 0x4022_2220;

@@ -15,14 +15,14 @@ impl Rtc {
     pub(super) fn next_alarm(&self, index: usize, edge: u64) -> Option<u64> {
         let (alarm, sub_seconds) = ALARMS[index];
         let enabled = self.registers.has(CR, ENABLES[index]) && self.counting.is_running;
-        let tick = self.counting.next_alarm(edge, self.get(alarm), self.get(sub_seconds), self.is_12h());
+        let tick = self.counting.next_alarm(edge, self.registers[alarm], self.registers[sub_seconds], self.is_12h());
         self.counting.edge_of(tick.filter(|_| enabled)?)
     }
 
     /// Edges from one wake-up to the next.
     pub(super) fn wakeup_period(&self) -> u64 {
-        let reload = u64::from(self.get(WUTR)) + 1;
-        match self.get(CR) & CR_WUCKSEL {
+        let reload = u64::from(self.registers[WUTR]) + 1;
+        match self.registers[CR] & CR_WUCKSEL {
             select @ 0..=3 => reload * (16 >> select),
             4 | 5 => reload * self.counting.second_edges(),
             _ => (reload + 0x1_0000) * self.counting.second_edges(),
@@ -34,8 +34,8 @@ impl Rtc {
         for index in 0..2 {
             self.next[index] = self.next_alarm(index, edge);
         }
-        let seconds = self.get(CR) & CR_WUCKSEL > 3;
-        if self.get(CR) & CR_WUTE == 0 || !self.counting.is_running {
+        let seconds = self.registers[CR] & CR_WUCKSEL > 3;
+        if !self.registers.has(CR, CR_WUTE) || !self.counting.is_running {
             self.next[2] = None;
         } else if self.next[2].is_none() {
             let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };

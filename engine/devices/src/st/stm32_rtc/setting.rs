@@ -3,16 +3,16 @@
 use super::*;
 
 impl Rtc {
-    /// A write of RTC_CR.
-    pub(super) fn set_cr(&mut self, value: u32, ctx: &mut Ctx) {
-        let (old, edge) = (self.get(CR), self.written_edge(ctx.now));
-        let can_init = self.is_initializing(self.edge(ctx.now));
+    /// A write of RTC_CR, which held `old`.
+    pub(super) fn set_cr(&mut self, old: u32, value: u32, ctx: &mut Ctx) {
+        let edge = self.clock.next_edge(ctx.now);
+        let can_init = self.is_initializing(self.clock.edge(ctx.now));
         let mut kept = if can_init { 0 } else { CR_INIT_ONLY };
         if old & CR_WUTE != 0 {
             kept |= CR_WUCKSEL;
         }
-        self.registers.set(CR, old & kept | value & !kept);
-        let new = self.get(CR);
+        self.registers.set(CR, (old & kept | value & !kept) & !(CR_ADD1H | CR_SUB1H));
+        let new = self.registers[CR];
         if new & !old & (CR_TSE | CR_REFCKON | CR_DCE | CR_COE) != 0 {
             ctx.note("time stamps, the reference clock, calibration and its output (RTC_CR) are not modelled");
         }
@@ -26,7 +26,7 @@ impl Rtc {
         }
         let hours = i64::from(value & CR_ADD1H != 0) - i64::from(value & CR_SUB1H != 0);
         if hours != 0 {
-            self.counting.add(self.edge(ctx.now), 3600 * hours);
+            self.counting.add(self.clock.edge(ctx.now), 3600 * hours);
         }
         if (old ^ new) & CR_WUTE != 0 {
             self.next[2] = None;
@@ -61,7 +61,7 @@ impl Rtc {
         if self.keys < KEYS.len() {
             return;
         }
-        let (now, edge) = (self.edge(ctx.now), self.written_edge(ctx.now));
+        let (now, edge) = (self.clock.edge(ctx.now), self.clock.next_edge(ctx.now));
         if value & ISR_RSF == 0 {
             self.synchronised_from = (now / 2 + 1) * 2;
         }
@@ -86,7 +86,7 @@ impl Rtc {
         let begins = edge + self.params.restart.0;
         let [tr, dr] = self.written();
         self.counting.set(Moment::of(tr, dr, self.is_12h()), begins);
-        self.counting.dividers = dividers(self.get(PRER));
+        self.counting.dividers = dividers(self.registers[PRER]);
         self.counting.is_running = true;
         self.synchronised_from = begins.next_multiple_of(2);
         self.expect(edge);
@@ -95,14 +95,14 @@ impl Rtc {
     /// ADD1S adds a second, and SUBFS to the counter of sub-seconds, at once: RTC_ISR.SHPF always reads 0. The shadow
     /// registers follow later.
     pub(super) fn shift(&mut self, value: u32, ctx: &mut Ctx) {
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         if self.counting.sub_seconds(edge) & SSR_OVERFLOWS != 0 {
             ctx.note("RTC_SHIFTR was written while bit 15 of RTC_SSR is 1: the counter of sub-seconds overflows");
         }
         let later = self.counting.lengthen(edge, value & SHIFTR_SUBFS);
         self.counting.add(edge, i64::from(value & SHIFTR_ADD1S != 0));
         self.synchronised_from = (edge / 2 + 1) * 2;
-        if self.get(CR) & CR_WUCKSEL > 3 {
+        if self.registers[CR] & CR_WUCKSEL > 3 {
             self.next[2] = self.next[2].map(|at| at.saturating_add_signed(later));
         }
         self.expect(edge);

@@ -105,22 +105,18 @@ impl Channel {
     }
 
     /// True if an edge of the input is captured; with ICxPSC, only some edges are.
-    pub const fn captures(&mut self, rises: bool) -> bool {
-        if self.enable & CCER_CC1E == 0 {
-            return false;
-        }
-        let wanted = match (self.enable & CCER_CC1P != 0, self.enable & CCER_CC1NP != 0) {
+    pub fn captures(&mut self, rises: bool) -> bool {
+        let is_edge = match (self.enable & CCER_CC1P != 0, self.enable & CCER_CC1NP != 0) {
             (false, _) => rises,
             (true, false) => !rises,
             (true, true) => true,
         };
-        if wanted {
-            self.edges += 1;
-        }
-        let due = wanted && self.edges >= 1 << (field(self.mode, ICPSC));
-        if due {
+        let is_wanted = is_edge && self.is_enabled();
+        self.edges += u32::from(is_wanted);
+        let is_due = is_wanted && self.edges >= 1 << field(self.mode, ICPSC);
+        if is_due {
             self.edges = 0;
         }
-        due
+        is_due
     }
 }

@@ -18,7 +18,8 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Counter {
     /// The timer's clock.
-    pub clock: Hz,
+    #[poll(phase)]
+    pub clock: ClockInput,
     /// The last edge that has been counted.
     #[poll(skip = "it follows from the time; loops that read it count as moving accesses")]
     edge: u64,
@@ -39,18 +40,9 @@ pub struct Counter {
     pub most: u32,
 }
 
-/// The kind of a sweep's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// An overflow or an underflow.
-    Event,
-    /// The counter was above TIM_ARR and continued to its largest value: no event.
-    Wrap,
-}
-
 impl Counter {
     /// A counter that is stopped at 0.
-    pub const fn new(clock: Hz, most: u32) -> Counter {
+    pub const fn new(clock: ClockInput, most: u32) -> Counter {
         Counter {
             clock,
             edge: 0,
@@ -69,23 +61,27 @@ impl Counter {
     /// after CEN), and counts from the next one on.
     pub fn start(&mut self, now: Ps) {
         self.running = true;
-        self.edge = self.clock.cycles_until_ceil(now).0 + 1;
+        self.edge = self.clock.rate.cycles_until_ceil(now).0 + 1;
     }
 
     /// Restarts the prescaler at `now`.
     pub fn restart_prescaler(&mut self, now: Ps) {
         self.prescaled = 0;
         if self.running {
-            self.edge = self.edge.max(self.clock.cycles_until_ceil(now).0);
+            self.edge = self.edge.max(self.clock.rate.cycles_until_ceil(now).0);
         }
     }
 
-    /// Changes the clock's rate from `now` on: the next edge that counts is the new clock's.
-    pub fn set_clock(&mut self, clock: Hz, now: Ps) {
+    /// Takes over the clock's rate from now on: the next edge that counts is the new clock's.
+    pub fn follow_clock(&mut self, ctx: &Ctx) {
         // A counter that is not enabled yet waits for one clock of the new rate.
-        let waits = self.edge.saturating_sub(self.clock.cycles_until_floor(now).0);
-        self.clock = clock;
-        self.edge = clock.cycles_until_floor(now).0 + waits;
+        let waits = self.edge.saturating_sub(self.edge_at(ctx.now));
+        ctx.bus.clocks.update(&mut self.clock);
+        self.edge = self.edge_at(ctx.now) + waits;
+    }
+
+    fn edge_at(&self, now: Ps) -> u64 {
+        self.clock.rate.cycles_until_floor(now).0
     }
 
     const fn clocks_of_tick(&self) -> u64 {
@@ -97,14 +93,14 @@ impl Counter {
         if !self.running {
             return 0;
         }
-        let edges = self.clock.cycles_until_floor(now).0.saturating_sub(self.edge);
+        let edges = self.edge_at(now).saturating_sub(self.edge);
         (self.prescaled + edges) / self.clocks_of_tick()
     }
 
     /// The time of the tick that is `ticks` ticks ahead; at least one.
     pub fn time_of(&self, ticks: u64) -> Ps {
         let clocks = ticks.saturating_mul(self.clocks_of_tick()) - self.prescaled;
-        self.clock.ps_at_floor(Cycles(self.edge.saturating_add(clocks)))
+        self.clock.rate.ps_at_floor(Cycles(self.edge.saturating_add(clocks)))
     }
 
     /// Ticks to the end of the sweep; `None` while TIM_ARR is 0, which blocks the counter.
@@ -135,24 +131,21 @@ impl Counter {
         if value > self.value && value <= last { Some((value - self.value) as u64) } else { None }
     }
 
-    /// Advances by `ticks` ticks, which do not reach the sweep's end.
+    /// Advances by `ticks` ticks, which do not reach the sweep's end. While TIM_ARR is 0, which blocks the counter, they
+    /// are discarded (RM0090, "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
     pub fn pass(&mut self, ticks: u64) {
-        self.value = if self.down { self.value - ticks as u32 } else { self.value + ticks as u32 };
-        self.count(ticks);
-    }
-
-    /// Ticks while TIM_ARR is 0, which blocks the counter: they are discarded (RM0090, "TIMx_ARR": "The counter is
-    /// blocked while the auto-reload value is null").
-    pub fn stay(&mut self, ticks: u64) {
+        if self.reload != 0 {
+            self.value = if self.down { self.value - ticks as u32 } else { self.value + ticks as u32 };
+        }
         self.count(ticks);
     }
 
     /// Ends the sweep, `ticks` ticks from here. The counter then has its next value, except for a reload from TIM_ARR,
-    /// which an update may change first: [`Counter::begin_sweep`].
-    pub fn end(&mut self, ticks: u64) -> End {
-        let wraps = self.mode == Mode::Edge && !self.down && self.value > self.reload;
+    /// which an update may change first: [`Counter::begin_sweep`]. False if that is no event: the counter was above
+    /// TIM_ARR and continued to its largest value.
+    pub fn end(&mut self, ticks: u64) -> bool {
         self.count(ticks);
-        if wraps { End::Wrap } else { End::Event }
+        self.mode == Mode::Centre || self.down || self.value <= self.reload
     }
 
     /// Sets the first value of the next sweep.
@@ -189,7 +182,7 @@ impl Counter {
 
     /// Counts the edges up to `now`, which are within one tick.
     pub fn rest(&mut self, now: Ps) {
-        let edges = if self.running { self.clock.cycles_until_floor(now).0.saturating_sub(self.edge) } else { 0 };
+        let edges = if self.running { self.edge_at(now).saturating_sub(self.edge) } else { 0 };
         self.prescaled += edges;
         self.edge += edges;
     }

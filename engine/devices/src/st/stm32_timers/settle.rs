@@ -1,7 +1,7 @@
 //! The counter's events: updates, matches, captures, and their times.
 
 use super::channel::SELECT;
-use super::counter::{End, Mode};
+use super::counter::Mode;
 use super::*;
 
 impl Timer {
@@ -18,7 +18,7 @@ impl Timer {
             let end = self.counter.ticks_to_end();
             let next = self.matches().filter_map(|(_, ticks)| ticks).chain(end).min();
             let Some(next) = next.filter(|next| *next <= ticks) else {
-                self.pass(ticks);
+                self.counter.pass(ticks);
                 break;
             };
             if end == Some(next) {
@@ -35,14 +35,6 @@ impl Timer {
             }
         }
         self.counter.rest(now);
-    }
-
-    fn pass(&mut self, ticks: u64) {
-        if self.counter.reload == 0 {
-            self.counter.stay(ticks);
-        } else {
-            self.counter.pass(ticks);
-        }
     }
 
     /// Skips whole periods of updates, in pairs, so that an output that toggles has the same level afterwards.
@@ -91,7 +83,7 @@ impl Timer {
     /// Ends the sweep, `ticks` ticks from here. True if that was an update.
     fn end_sweep(&mut self, ticks: u64) -> bool {
         let down = self.counter.down;
-        if self.counter.end(ticks) == End::Wrap {
+        if !self.counter.end(ticks) {
             self.counter.value = 0;
             self.match_channels(down);
             return false;
@@ -188,24 +180,22 @@ impl Timer {
             let interrupts = self.registers[DIER] & !self.registers[SR] & 1 << bit != 0;
             interrupts || self.has(DIER, DIER_UDE << bit) && !self.dma[bit as usize].is_open()
         };
-        let drives = |index: usize| self.channels[index].drives();
-        let ends = waits(0)
-            || self.triggers_on(MMS_UPDATE)
-            || (0..CHANNELS).any(|index| drives(index) || waits(1 + index as u32));
-        let end = self.counter.ticks_to_end().filter(|_| ends);
-        let matches = self.matches().filter(|(index, _)| drives(*index) || waits(1 + *index as u32));
-        let next = matches.filter_map(|(_, ticks)| ticks).chain(end).min();
-        next.map(|ticks| self.counter.time_of(ticks))
+        let drives = |index: usize| self.channels[index].drives() || waits(1 + index as u32);
+        self.next(waits(0) || self.triggers_on(MMS_UPDATE) || (0..CHANNELS).any(drives), drives)
     }
 
     /// The time of the next change of a flag, or of the counter's stop.
     pub(super) fn next_flag(&self) -> Option<Ps> {
-        let is_clear = |bit: u32| !self.has(SR, 1 << bit);
-        let ends = self.has(CR1, CR1_OPM)
-            || self.counter.mode == Mode::Centre
-            || (0..=self.params.channels as u32).any(is_clear);
+        let is_clear = |bit: usize| !self.has(SR, 1 << bit);
+        let ends =
+            self.has(CR1, CR1_OPM) || self.counter.mode == Mode::Centre || (0..=self.params.channels).any(is_clear);
+        self.next(ends, |index| is_clear(1 + index))
+    }
+
+    /// The time of the next end of a sweep, if `ends` count, or of the next match of a channel that counts.
+    fn next(&self, ends: bool, counts: impl Fn(usize) -> bool) -> Option<Ps> {
         let end = self.counter.ticks_to_end().filter(|_| ends);
-        let matches = self.matches().filter(|(index, _)| is_clear(1 + *index as u32));
+        let matches = self.matches().filter(|(index, _)| counts(*index));
         let next = matches.filter_map(|(_, ticks)| ticks).chain(end).min();
         next.map(|ticks| self.counter.time_of(ticks))
     }

@@ -27,8 +27,10 @@ pub struct Setting {
 /// The state of a counter at a cycle of its clock.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct Counter {
-    value: u64,
-    cycle: u64,
+    /// The value; [`Counter::set`] sets it.
+    pub value: u64,
+    /// The cycle of this state.
+    pub cycle: u64,
     /// True in the cycle of a rollover: the reload comes next.
     rolled: bool,
     /// True if it has rolled over without auto reload, and has not been loaded or stopped since.
@@ -36,24 +38,9 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// The value at [`Counter::cycle`].
-    pub const fn value(&self) -> u64 {
-        self.value
-    }
-
-    /// The cycle of this state.
-    pub const fn cycle(&self) -> u64 {
-        self.cycle
-    }
-
     /// Sets the value.
     pub const fn set(&mut self, value: u64) {
         *self = Counter { value, cycle: self.cycle, rolled: false, held: false };
-    }
-
-    /// Marks the counter as stopped until `cycle`.
-    pub const fn stand_at(&mut self, cycle: u64) {
-        self.cycle = cycle;
     }
 
     /// Counts up to `cycle`; true if it rolled over, in generate mode. A cycle in the past changes nothing.
@@ -155,7 +142,7 @@ mod tests {
                 }
                 cycle += jump;
                 prop_assert_eq!(counter.settle(&setting, cycle), rollovers > 0);
-                prop_assert_eq!(counter.value(), value);
+                prop_assert_eq!(counter.value, value);
             }
         }
     }
@@ -168,6 +155,6 @@ mod tests {
         // 14, 15, 0 (cycle 2), 13, 14, 15, 0 (cycle 6).
         assert_eq!(counter.rollover_cycle(&setting), Some(2));
         assert!(counter.settle(&setting, 2));
-        assert_eq!((counter.value(), counter.rollover_cycle(&setting)), (0, Some(6)));
+        assert_eq!((counter.value, counter.rollover_cycle(&setting)), (0, Some(6)));
     }
 }

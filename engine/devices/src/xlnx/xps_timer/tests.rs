@@ -18,7 +18,7 @@ fn timer() -> Bench {
 fn timer_with(width_bits: u32, has_timer1: bool) -> Bench {
     let port = AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(4), write_cycles: Cycles(3) };
     let line = IrqLine::Core { core: 0, bit: 11 };
-    Bench::new(XpsTimer::new(Params { port, width_bits, has_timer1 }, Some(line)))
+    Bench::new(XpsTimer::new(port, width_bits, has_timer1, Some(line)))
 }
 
 /// Loads `start` and lets the timer at `base` run from cycle 0.
