@@ -309,10 +309,7 @@ impl Device for AxiCdma {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![
-            ("transfers".to_owned(), self.totals.transfers),
-            ("bytes".to_owned(), self.totals.bytes),
-            ("bursts".to_owned(), self.totals.bursts),
-        ]
+        let Totals { transfers, bytes, bursts } = self.totals;
+        totals([("transfers", transfers), ("bytes", bytes), ("bursts", bursts)])
     }
 }

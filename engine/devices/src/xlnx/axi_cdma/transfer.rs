@@ -9,6 +9,7 @@
 
 use super::{AxiCdma, Due, Params};
 use crate::prelude::*;
+use crate::support::bus_master::{is_memory, size_of};
 use engine::bus::{Bus, BusFault, Target};
 use engine::faults::BusFaultKind;
 use engine::memory::ram::Direction;
@@ -199,7 +200,7 @@ impl AxiCdma {
             return last.map(passed);
         }
         let first = passed(self.buffer.arrival(0)?);
-        if self.is_memory(self.write.addr, ctx) {
+        if is_memory(self.write.addr, ctx) {
             // Sent as one burst: not before its last word can follow a beat a clock.
             let span = self.params.port.clock.ps_at_floor(Cycles(u64::from(beats - 1)));
             return last.map(|last| first.max(passed(last).saturating_sub(span)));
@@ -231,7 +232,7 @@ impl AxiCdma {
     fn write_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let beats = self.write.next_beats(&self.params, ctx.bus);
         self.totals.bursts += 1;
-        if !self.is_memory(self.write.addr, ctx) {
+        if !is_memory(self.write.addr, ctx) {
             return self.open_device_burst(beats, false, ctx);
         }
         self.write.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
@@ -289,13 +290,8 @@ impl AxiCdma {
 
     fn write_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let (entry, addr, bytes) = (self.write.entry, self.write.addr, self.write.bytes_of(1));
-        let size = match bytes {
-            1 => AccessSize::Byte,
-            2 => AccessSize::Half,
-            _ => AccessSize::Word,
-        };
         let word = self.buffer.pop();
-        let answered = ctx.bus.write_beat(entry, ctx.now, addr, size, word).map_err(failed)?;
+        let answered = ctx.bus.write_beat(entry, ctx.now, addr, size_of(bytes), word).map_err(failed)?;
         self.write.burst_left -= 1;
         self.write.advance(bytes);
         self.totals.bytes += u64::from(bytes);
@@ -327,10 +323,6 @@ impl AxiCdma {
 
     fn edge(&self, at: Ps) -> Ps {
         self.params.port.clock.edge_at_or_after(at)
-    }
-
-    fn is_memory(&self, addr: u32, ctx: &Ctx) -> bool {
-        ctx.bus.entry_at(addr).is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
     }
 }
 

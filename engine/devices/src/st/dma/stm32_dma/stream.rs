@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::registers::Registers;
 
 /// Flags of a stream, at their positions in DMA_LISR for stream 0.
 pub mod flags {
@@ -34,7 +33,7 @@ pub enum Side {
 }
 
 /// A DMA stream.
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Stream {
     /// DMA_SxNDTR is as last written.
     pub registers: Registers,
@@ -51,22 +50,12 @@ pub struct Stream {
     pub left: [u32; 2],
 }
 
-impl Default for Stream {
-    fn default() -> Stream {
-        Stream {
-            registers: Registers::new(&STREAM),
-            items: 0,
-            flags: 0,
-            fifo: VecDeque::with_capacity(FIFO_BYTES as usize),
-            draining: false,
-            closing: false,
-            next: [0; 2],
-            left: [0; 2],
-        }
-    }
-}
-
 impl Stream {
+    /// A stream after reset.
+    pub fn new() -> Stream {
+        Stream { registers: Registers::new(&STREAM), ..Stream::default() }
+    }
+
     /// A field of DMA_SxCR.
     fn field(&self, mask: u32) -> u32 {
         self.registers.field(CR, mask)
@@ -136,36 +125,35 @@ impl Stream {
         FIFO_BYTES / 4 * (self.registers.field(FCR, FCR_FTH) + 1)
     }
 
-    /// The value of a register.
-    pub fn register(&self, register: u32) -> u32 {
+    /// The value of a register, which holds `held`.
+    pub fn shown(&self, register: u32, held: u32) -> u32 {
         match register {
-            CR if self.closing => self.registers[CR] | CR_EN,
+            CR => held | flag(CR_EN, self.closing),
             NDTR => self.items_left(),
             FCR => self.fifo_register(),
-            _ => self.registers[register],
+            _ => held,
         }
     }
 
-    /// A write of another register than DMA_SxCR. False if EN locks it.
-    pub fn set(&mut self, register: u32, value: u32) -> bool {
+    /// A write of another register than DMA_SxCR, which held `old`. False if EN locks it: it keeps that value.
+    pub fn takes(&mut self, register: u32, old: u32, new: u32) -> bool {
         let is_second = self.registers.has(CR, CR_CT);
-        let can_be_set = match register {
+        let is_free = match register {
             // In double-buffer mode, the address of the buffer that is not in use can be changed.
             M0AR => !self.is_on() || is_second,
             M1AR => !self.is_on() || !is_second,
             FCR if self.is_on() => {
-                self.registers.put(FCR, FCR_FEIE, value & FCR_FEIE != 0);
+                self.registers.set(FCR, old & !FCR_FEIE | new & FCR_FEIE);
                 return true;
             }
             _ => !self.is_on(),
         };
-        if can_be_set {
-            self.registers.set(register, value);
+        if !is_free {
+            self.registers.set(register, old);
+        } else if register == NDTR {
+            self.items = new;
         }
-        if can_be_set && register == NDTR {
-            self.items = self.registers[NDTR];
-        }
-        can_be_set
+        is_free
     }
 
     /// DMA_SxFCR, with the FIFO's status.

@@ -6,10 +6,10 @@ use super::stream::{Side, flags};
 use super::*;
 use crate::bench::dma::mhz;
 use crate::registers::walk;
-use crate::st::dma::Unreachable;
 use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
 use crate::support::clock_gate::ClockGate;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::ClockInput;
 use engine::time::Ps;
@@ -39,8 +39,8 @@ fn params() -> Params {
 
 fn wiring() -> Wiring<STREAMS> {
     let mut wiring = Wiring::new(ClockInput::fixed(mhz(100)), LINES);
-    wiring.interrupts[3] = Some(IrqLine::Core { core: 0, bit: 6 });
-    wiring.unreachable = Unreachable::new(0x1000_0000, 0x1_0000);
+    wiring.interrupts[3] = InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 6 }));
+    wiring.unreachable = Some([0x1000_0000, 0x1_0000]);
     wiring
 }
 

@@ -6,7 +6,7 @@
 use super::stream::{Direction, Side, Stream, flags};
 use super::{CR, CR_CIRC, CR_CT, CR_DBM, Dma};
 use crate::prelude::*;
-use crate::st::dma::Failed;
+use crate::support::bus_master::Failed;
 
 /// A port.
 #[derive(Clone, Debug, Default, State, Polled)]
@@ -125,7 +125,7 @@ impl Dma {
             stream.fifo.extend(&port.data);
             stream.check_fifo();
         } else {
-            self.totals.bytes += u64::from(bytes);
+            self.bytes += u64::from(bytes);
             self.count_moved(index, side, bytes);
         }
         self.close(index);
@@ -142,7 +142,7 @@ impl Dma {
             return;
         }
         stream.flags |= flags::TCIF;
-        self.totals.buffers += 1;
+        self.buffers += 1;
         let has_two = stream.registers.has(CR, CR_DBM);
         if has_two {
             stream.registers.put(CR, CR_CT, !stream.registers.has(CR, CR_CT));

@@ -6,6 +6,7 @@ use crate::st::dma::stm32_dmamux::Mux;
 use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
 use crate::support::clock_gate::ClockGate;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::ClockInput;
 
@@ -23,7 +24,7 @@ fn params() -> Params {
 
 fn wiring() -> Wiring<CHANNELS> {
     let mut wiring = Wiring::new(ClockInput::fixed(mhz(100)), CHANNELS);
-    wiring.interrupts[2] = Some(IrqLine::Core { core: 0, bit: 6 });
+    wiring.interrupts[2] = InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 6 }));
     wiring
 }
 
