@@ -5,59 +5,19 @@ pub mod sama5d2_shdwc;
 pub mod sama5d3_rstc;
 
 use crate::prelude::*;
+use crate::support::register_file::{Effects, RegisterFile};
 
-/// The command register.
-const CR: u32 = 0x0;
 /// The key, and its bits of a write.
 const KEY: u32 = 0xa5;
 const KEY_BITS: u32 = 0xff00_0000;
 
-/// What differs between the controllers.
-struct Kind {
+/// The device of a node: `command` carries out a command, `without_key` is the note for a write without its key.
+fn controller(
+    reader: &mut NodeReader,
     map: &'static Map,
-    /// Carries out a command.
-    command: fn(u32, &mut Ctx),
-    /// The note for a write without its key.
+    command: fn(u32, u32, Option<IrqLine>, &mut Ctx),
     without_key: &'static str,
-}
-
-/// The device.
-#[derive(State, Polled, RegisterBank)]
-#[port(Port::APB)]
-struct Controller {
-    #[poll(phase)]
-    clock: ClockInput,
-    #[state(skip)]
-    kind: &'static Kind,
-    registers: Registers,
-}
-
-impl Controller {
-    /// The device of a node, after reset.
-    fn from_node(kind: &'static Kind, reader: &mut NodeReader) -> Box<dyn Device> {
-        let clock = reader.clock_input(0, "clock of its bus");
-        Box::new(Controller { clock, kind, registers: Registers::new(kind.map) })
-    }
-}
-
-impl Table for Controller {
-    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
-        if register == CR {
-            (self.kind.command)(new, ctx);
-        }
-    }
-
-    fn refused(&mut self, _register: u32, why: Refused, ctx: &mut Ctx) {
-        if why == Refused::Key {
-            ctx.note(self.kind.without_key);
-        }
-    }
-}
-
-impl Device for Controller {
-    by_table!();
-
-    fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        ctx.bus.clocks.update(&mut self.clock);
-    }
+) -> Box<dyn Device> {
+    let effects = Effects { wrote: Some(command), output: None, without_key: Some(without_key) };
+    Box::new(RegisterFile::new(reader.clock_input(0, "clock of its bus"), map).with(effects))
 }

@@ -5,6 +5,7 @@
 //! keeps its value and has no effect.
 
 use crate::prelude::*;
+use crate::support::register_file::{Effects, RegisterFile};
 
 registers! {
     /// The register map (SFR User Interface). The serial numbers are invented.
@@ -34,52 +35,22 @@ const SERIAL: u32 = 0x0100_5d27;
 /// The bits of a write of SFR_AICREDIR above NSAIC.
 const KEY: u32 = (0xb6d8_1c4d ^ SERIAL) >> 1;
 
-/// The device.
-#[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::APB)]
-pub struct Sfr {
-    #[poll(phase)]
-    clock: ClockInput,
-    registers: Registers,
-    #[state(skip)]
-    redirection: Option<IrqLine>,
-}
-
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-sfr"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "clock of its bus");
-    Box::new(Sfr::new(clock, reader.interrupt(0, "its interrupt")))
+    let note = "SFR_AICREDIR was written without its key (0xb6d81c4d exclusive-or SFR_SN1): that has no effect";
+    let output = reader.interrupt(0, "its interrupt");
+    let effects = Effects { wrote: Some(redirect), output, without_key: Some(note) };
+    Box::new(RegisterFile::new(clock, &MAP).with(effects))
 }
 
-impl Sfr {
-    /// The device after reset; `redirection` is the destination of NSAIC.
-    pub fn new(clock: impl Into<ClockInput>, redirection: Option<IrqLine>) -> Sfr {
-        Sfr { clock: clock.into(), registers: Registers::new(&MAP), redirection }
-    }
-}
-
-impl Table for Sfr {
-    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
-        if register == AICREDIR {
-            ctx.set_irq(self.redirection, new & AICREDIR_NSAIC != 0);
-        }
-    }
-
-    fn refused(&mut self, _register: u32, why: Refused, ctx: &mut Ctx) {
-        if why == Refused::Key {
-            ctx.note("SFR_AICREDIR was written without its key (0xb6d81c4d exclusive-or SFR_SN1): that has no effect");
-        }
-    }
-}
-
-impl Device for Sfr {
-    by_table!();
-
-    fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        ctx.bus.clocks.update(&mut self.clock);
+/// A write of SFR_AICREDIR: `redirection` is the destination of NSAIC.
+fn redirect(register: u32, value: u32, redirection: Option<IrqLine>, ctx: &mut Ctx) {
+    if register == AICREDIR {
+        ctx.set_irq(redirection, value & AICREDIR_NSAIC != 0);
     }
 }
 

@@ -62,20 +62,8 @@ impl I2cGpio {
     /// The bus with the label of its node, between two pins.
     pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
         let pins = I2cPins::new(true, true);
-        I2cGpio {
-            label,
-            scl,
-            sda,
-            chips,
-            pins,
-            given: None,
-            stretched_until: None,
-            pulls_sda: false,
-            alarm: Alarm::default(),
-            frames: 0,
-            bytes: 0,
-            scope: Scope::default(),
-        }
+        let (given, stretched_until, pulls_sda, alarm, frames, bytes, scope) = Default::default();
+        I2cGpio { label, scl, sda, chips, pins, given, stretched_until, pulls_sda, alarm, frames, bytes, scope }
     }
 
     /// Reads the lines and handles their edges, until they no longer change.
@@ -90,13 +78,13 @@ impl I2cGpio {
     fn take_edge(&mut self, edge: Edge, now: Ps) {
         self.pass_on(edge, now);
         match edge {
-            Edge::Start => {
-                self.frames += 1;
-                self.chips.start(now);
-                (self.given, self.pulls_sda) = (None, false);
-            }
-            Edge::Stop => {
-                self.chips.stop(now);
+            Edge::Start | Edge::Stop => {
+                if edge == Edge::Start {
+                    self.frames += 1;
+                    self.chips.start(now);
+                } else {
+                    self.chips.stop(now);
+                }
                 (self.given, self.pulls_sda) = (None, false);
             }
             Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
@@ -184,7 +172,7 @@ impl Device for I2cGpio {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
+        let own = totals([("frames", self.frames), ("bytes", self.bytes)]);
         own.into_iter().chain(self.chips.counters()).collect()
     }
 }

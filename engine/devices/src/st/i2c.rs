@@ -293,7 +293,7 @@ impl<V: Version> Device for I2c<V> {
 
     fn counters(&self) -> Vec<(String, u64)> {
         let Master { frames, bytes, nacks, .. } = self.master;
-        let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
-        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
+        let own = totals([("frames", frames), ("bytes", bytes), ("nacks", nacks)]);
+        own.into_iter().chain(self.chips.counters()).collect()
     }
 }

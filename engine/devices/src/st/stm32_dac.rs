@@ -21,6 +21,7 @@ mod tests;
 use self::channel::{Channel, Converts};
 use crate::prelude::*;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::{Activity, Kind};
 use engine::observe::waves::SignalId;
 
@@ -160,7 +161,7 @@ pub struct Dac {
     dma: [DmaLine; CHANNELS],
     #[state(skip)]
     wires: Vec<SignalId>,
-    level: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
@@ -194,8 +195,9 @@ impl Dac {
     /// The converter after reset.
     pub fn new(params: Params, dma: [DmaLine; CHANNELS]) -> Dac {
         let generation = if params.has_sample_and_hold { &L4 } else { &F4 };
-        let (registers, alarm) = (Registers::new(generation.map), Alarm::default());
-        Dac { params, generation, registers, channels: Default::default(), dma, wires: Vec::new(), level: false, alarm }
+        let (channels, wires, alarm) = Default::default();
+        let (registers, interrupt) = (Registers::new(generation.map), InterruptOutput::new(params.interrupt));
+        Dac { params, generation, registers, channels, dma, wires, interrupt, alarm }
     }
 
     /// A channel's half of DAC_CR.
@@ -386,9 +388,7 @@ impl Table for Dac {
 
     fn update(&mut self, ctx: &mut Ctx) {
         let level = (0..CHANNELS).any(|index| self.channels[index].underruns && self.half(index) & CR_DMAUDRIE1 != 0);
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(level, ctx);
         for index in 0..CHANNELS {
             // The output of a channel that is off is 0.
             if !self.is_on(index) && self.channels[index].shown != 0 {
@@ -440,6 +440,6 @@ impl Device for Dac {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("conversions".to_owned(), self.channels.iter().map(|channel| channel.conversions).sum())]
+        totals([("conversions", self.channels.iter().map(|channel| channel.conversions).sum())])
     }
 }

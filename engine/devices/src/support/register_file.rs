@@ -1,4 +1,5 @@
-//! Peripherals whose registers only keep the values that software writes, with write protection or without.
+//! Peripherals whose registers keep the values that software writes, with write protection, keys and a few effects, or
+//! without.
 
 use crate::prelude::*;
 use crate::support::write_protection;
@@ -10,17 +11,45 @@ pub struct RegisterFile {
     #[poll(phase)]
     clock: ClockInput,
     registers: Registers,
+    #[state(skip)]
+    effects: Effects,
+}
+
+/// What writes do besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effects {
+    /// Called with the register's offset, what was written or is held now, and the output.
+    pub wrote: Option<fn(u32, u32, Option<IrqLine>, &mut Ctx)>,
+    /// An output.
+    pub output: Option<IrqLine>,
+    /// The note for a write without its key.
+    pub without_key: Option<&'static str>,
 }
 
 impl RegisterFile {
     /// The registers after reset. `clock` is the clock of their bus.
     pub fn new(clock: impl Into<ClockInput>, map: &'static Map) -> RegisterFile {
-        RegisterFile { clock: clock.into(), registers: Registers::new(map) }
+        RegisterFile { clock: clock.into(), registers: Registers::new(map), effects: Effects::default() }
+    }
+
+    /// The same registers, with effects.
+    #[must_use]
+    pub fn with(self, effects: Effects) -> RegisterFile {
+        RegisterFile { effects, ..self }
     }
 }
 
 impl Table for RegisterFile {
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        if let Some(wrote) = self.effects.wrote {
+            wrote(register, new, self.effects.output, ctx);
+        }
+    }
+
     fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
+        if let Some(note) = self.effects.without_key.filter(|_| why == Refused::Key) {
+            ctx.note(note);
+        }
         write_protection::refused(&mut self.registers, register, why, ctx);
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Not modelled: wake-up.
 
-use super::{Controller, KEY, KEY_BITS, Kind};
+use super::{KEY, KEY_BITS, controller};
 use crate::prelude::*;
 
 registers! {
@@ -16,20 +16,17 @@ registers! {
     }
 }
 
-const SHDWC: Kind =
-    Kind { map: &MAP, command, without_key: "SHDW_CR was written without its key (0xa5): that has no effect" };
-
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-shdwc"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["atmel,wakeup-rtc-timer"]);
-    Controller::from_node(&SHDWC, reader)
+    controller(reader, &MAP, command, "SHDW_CR was written without its key (0xa5): that has no effect")
 }
 
-fn command(value: u32, ctx: &mut Ctx) {
-    if value & CR_SHDW != 0 {
+fn command(register: u32, value: u32, _: Option<IrqLine>, ctx: &mut Ctx) {
+    if register == CR && value & CR_SHDW != 0 {
         ctx.exit(0);
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Not modelled: the NRST pin, which stays high.
 
-use super::{Controller, KEY, KEY_BITS, Kind};
+use super::{KEY, KEY_BITS, controller};
 use crate::prelude::*;
 
 registers! {
@@ -20,21 +20,19 @@ registers! {
 /// The exit status of a run that a reset ends.
 const EXIT_STATUS: i32 = 1;
 
-const RSTC: Kind = Kind {
-    map: &MAP,
-    command,
-    without_key: "a register of the reset controller was written without its key (0xa5): that has no effect",
-};
-
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-rstc"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Controller::from_node(&RSTC, reader)
+    let note = "a register of the reset controller was written without its key (0xa5): that has no effect";
+    controller(reader, &MAP, command, note)
 }
 
-fn command(value: u32, ctx: &mut Ctx) {
+fn command(register: u32, value: u32, _: Option<IrqLine>, ctx: &mut Ctx) {
+    if register != CR {
+        return;
+    }
     if value & CR_PROCRST != 0 {
         ctx.note("the firmware resets the processor (RSTC_CR.PROCRST): the run ends");
         ctx.exit_by_reset(EXIT_STATUS);

@@ -275,7 +275,7 @@ fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
 
 #[test]
 fn the_stream_of_the_higher_priority_is_first() {
-    let mut streams = [Stream::default(), Stream::default()];
+    let mut streams = [Stream::new(), Stream::new()];
     for stream in &mut streams {
         stream.registers.set(CR, CR_EN | MEMORIES);
         stream.items = 4;

@@ -1,9 +1,9 @@
 //! Registers, interrupts, the node, polling loops.
 
 use super::*;
-use crate::st::i2c::Params;
 use crate::bench::{CPU_INTC, read_plain_node};
 use crate::registers::walk;
+use crate::st::i2c::Params;
 
 #[test]
 fn the_device_keeps_its_table() {
