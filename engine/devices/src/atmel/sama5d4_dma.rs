@@ -38,12 +38,6 @@ struct Params {
     interrupt: InterruptOutput,
 }
 
-/// At least one: a peripheral withdraws its request after the access to its register, not at the same time.
-fn request_cycles(reader: &mut NodeReader) -> u32 {
-    let meaning = "clocks from a peripheral's request to the access, at least 1";
-    reader.timing_u32("cyclescope,request-cycles", 1..=u32::MAX, meaning)
-}
-
 /// The controller.
 #[derive(State, Polled, RegisterBank)]
 #[port(Port::APB)]
@@ -69,10 +63,12 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#dma-cells"]);
+    let request = "clocks from a peripheral's request to the access, at least 1";
     Box::new(Xdmac::new(Params {
         clock: reader.clock_input(0, "the clock of registers and transfers"),
         setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from an enable to the first access"),
-        request_cycles: Cycles(request_cycles(reader).into()),
+        // At least one: a peripheral withdraws its request after the access to its register, not at the same time.
+        request_cycles: Cycles(reader.timing_u32("cyclescope,request-cycles", 1..=u32::MAX, request).into()),
         interrupt: InterruptOutput::new(reader.interrupt(0, "its interrupt")),
     }))
 }

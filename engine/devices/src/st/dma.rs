@@ -22,6 +22,9 @@ const KNOWN: &[&str] = &["clock-names", "#dma-cells", "dma-channels", "dma-reque
 pub struct Wiring<const N: usize> {
     /// The AHB's clock.
     clock: ClockInput,
+    /// Its clocks from one step to another, of two kinds.
+    #[state(skip)]
+    cycles: [Cycles; 2],
     /// The ranges that the controller can't reach.
     #[state(skip)]
     unreachable: Option<[u32; 2]>,
@@ -32,22 +35,38 @@ pub struct Wiring<const N: usize> {
     requests: Requests,
 }
 
+/// The AHB's clock, and the clocks from one step to another.
+type Timing = (ClockInput, [Cycles; 2]);
+
+/// Reads the timing of a node, with the properties of the two kinds of cycles and their meanings.
+fn timing(reader: &mut NodeReader, cycles: [(&str, &str); 2]) -> Timing {
+    reader.known(KNOWN);
+    let clock = reader.clock_input(0, "the AHB's clock");
+    (clock, cycles.map(|(property, meaning)| reader.timing_cycles(property, meaning)))
+}
+
 impl<const N: usize> Wiring<N> {
     /// With this many request lines.
     fn new(clock: ClockInput, lines: usize) -> Wiring<N> {
-        let (unreachable, gate) = Default::default();
+        let (cycles, unreachable, gate) = Default::default();
         let interrupts = [InterruptOutput::new(None); N];
-        Wiring { clock, unreachable, interrupts, gate, requests: Requests::new(lines) }
+        Wiring { clock, cycles, unreachable, interrupts, gate, requests: Requests::new(lines) }
     }
 
-    /// Reads the node: the interrupts belong to a `what`, numbered from `first` on.
-    fn from_node(reader: &mut NodeReader, clock: ClockInput, lines: usize, what: &str, first: usize) -> Wiring<N> {
+    /// Reads the rest of a node: the interrupts belong to a `what`, numbered from `first` on.
+    fn from_node(reader: &mut NodeReader, timing: Timing, lines: usize, what: &str, first: usize) -> Wiring<N> {
         let meaning = "the address and the size of a memory that the controller has no way to";
         let unreachable = reader.cells("cyclescope,unreachable", |[_, size]| size > 0, meaning);
         let interrupts = std::array::from_fn(|index| {
             InterruptOutput::new(reader.interrupt(index, &format!("the interrupt of {what} {}", first + index)))
         });
-        Wiring { unreachable, interrupts, gate: ClockGate::from_node(reader), ..Wiring::new(clock, lines) }
+        let (clock, cycles) = timing;
+        Wiring { cycles, unreachable, interrupts, gate: ClockGate::from_node(reader), ..Wiring::new(clock, lines) }
+    }
+
+    /// The time that is cycles of a kind after `from`.
+    fn after(&self, from: Ps, kind: usize) -> Ps {
+        self.clock.rate.after(from, self.cycles[kind])
     }
 
     fn master(&self) -> Master {

@@ -102,10 +102,9 @@ pub struct I2c<V: Version> {
     alarm: Alarm,
 }
 
-/// The meanings of a node's properties.
+/// What differs between the interfaces' nodes.
 struct Meanings {
-    frequency: &'static str,
-    clock: &'static str,
+    /// The meaning of `cyclescope,start-cycles`.
     start: &'static str,
     /// When it requests data to send, and when with received data.
     sends: &'static str,
@@ -114,27 +113,17 @@ struct Meanings {
     processors: usize,
 }
 
-/// Builds the device from its node; `own` reads what the interface has of its own.
-fn from_node<V: Version>(
-    reader: &mut NodeReader,
-    meanings: &Meanings,
-    own: impl FnOnce(&mut NodeReader) -> V,
-) -> Box<dyn Device> {
-    reader.known(&["clock-names", "interrupt-names", "resets"]);
-    reader.frequency_or("clock-frequency", None, meanings.frequency);
-    let own = own(reader);
-    let mut interrupts = |first: usize, meaning: &str| {
+/// Builds the device from the rest of its node.
+fn from_rest<V: Version>(reader: &mut NodeReader, clock: ClockInput, own: V, meanings: &Meanings) -> Box<dyn Device> {
+    let start_cycles = reader.timing_cycles("cyclescope,start-cycles", meanings.start);
+    let mut interrupts = |index: usize, meaning: &str| {
+        let first = reader.interrupt(index, meaning);
         let another = format!("{meaning}, to another processor");
-        let second = (meanings.processors > 1).then(|| reader.interrupt(first + 2, &another));
-        [reader.interrupt(first, meaning), second.flatten()]
+        [first, (meanings.processors > 1).then(|| reader.interrupt(index + 2, &another)).flatten()]
     };
-    let params = Params {
-        event: interrupts(0, "its event interrupt"),
-        error: interrupts(1, "its error interrupt"),
-        clock: KernelClock::new(reader.clock_input(0, meanings.clock)),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", meanings.start),
-        gate: ClockGate::from_node(reader),
-    };
+    let (event, error) = (interrupts(0, "its event interrupt"), interrupts(1, "its error interrupt"));
+    let (clock, gate) = (KernelClock::new(clock), ClockGate::from_node(reader));
+    let params = Params { clock, start_cycles, event, error, gate };
     let dma = [("tx", meanings.sends), ("rx", meanings.has_data)];
     let dma = dma.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let chips = I2cChips::from_node(reader);

@@ -220,25 +220,23 @@ impl Dac {
         self.channels[index].due = Some((due, what));
     }
 
-    /// Triggers all channels that wait for this trigger.
-    fn trigger(&mut self, select: u32, ctx: &mut Ctx) {
+    /// Triggers a channel, if it waits for this trigger.
+    fn trigger(&mut self, index: usize, select: u32, ctx: &mut Ctx) {
+        if !self.is_on(index) || self.trigger_of(index) != Some(select) {
+            return;
+        }
         let by_software = select == self.generation.software;
-        for index in 0..CHANNELS {
-            if !self.is_on(index) || self.trigger_of(index) != Some(select) {
-                continue;
-            }
-            let cycles = if by_software { WRITE_CYCLES } else { TRIGGER_CYCLES };
-            self.convert_after(index, cycles, Converts::Triggered, ctx);
-            if by_software || self.half(index) & CR_DMAEN1 == 0 {
-                continue;
-            }
-            let channel = &mut self.channels[index];
-            if channel.waits_for_dma {
-                channel.underruns = true;
-            } else if !channel.underruns {
-                channel.waits_for_dma = true;
-                self.dma[index].pulse(DMA_ACTIVITIES, ctx);
-            }
+        let cycles = if by_software { WRITE_CYCLES } else { TRIGGER_CYCLES };
+        self.convert_after(index, cycles, Converts::Triggered, ctx);
+        if by_software || self.half(index) & CR_DMAEN1 == 0 {
+            return;
+        }
+        let channel = &mut self.channels[index];
+        if channel.waits_for_dma {
+            channel.underruns = true;
+        } else if !channel.underruns {
+            channel.waits_for_dma = true;
+            self.dma[index].pulse(DMA_ACTIVITIES, ctx);
         }
     }
 
@@ -287,13 +285,6 @@ impl Dac {
             if value & bit != 0 {
                 (channel.underruns, channel.waits_for_dma) = (false, false);
             }
-        }
-    }
-
-    /// SWTRIGx: only a channel that waits for the software trigger uses it.
-    fn trigger_by_software(&mut self, index: usize, ctx: &Ctx) {
-        if self.is_on(index) && self.trigger_of(index) == Some(self.generation.software) {
-            self.convert_after(index, WRITE_CYCLES, Converts::Triggered, ctx);
         }
     }
 
@@ -376,7 +367,7 @@ impl Table for Dac {
             CR => self.switch(old, ctx),
             SWTRIGR => (0..CHANNELS)
                 .filter(|index| new >> index & 1 != 0)
-                .for_each(|index| self.trigger_by_software(index, ctx)),
+                .for_each(|index| self.trigger(index, self.generation.software, ctx)),
             DHR12R1..=DHR8RD => self.set_data(register, new, ctx),
             SR => self.clear(new),
             MCR if new & MCR_SAMPLE_AND_HOLD != 0 => {
@@ -416,7 +407,7 @@ impl Device for Dac {
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         if level && self.params.gate.state(ctx.bus) {
             self.settle(ctx);
-            self.trigger(input, ctx);
+            (0..CHANNELS).for_each(|index| self.trigger(index, input, ctx));
             self.update(ctx);
         }
     }

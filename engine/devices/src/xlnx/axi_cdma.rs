@@ -14,7 +14,9 @@ pub mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::transfer::{Buffer, Failure, Side};
+use std::collections::VecDeque;
+
+use self::transfer::{Failure, Side};
 use crate::prelude::*;
 use crate::support::activities::{DMA, TRANSFER};
 use crate::support::axi_lite::AxiLitePort;
@@ -107,8 +109,7 @@ pub const MODEL: Model =
 impl Params {
     /// Reads the node.
     pub fn from_node(reader: &mut NodeReader) -> Params {
-        reader.known(&["clock-names"]);
-        reader.known(&["#dma-cells"]);
+        reader.known(&["clock-names", "#dma-cells"]);
         reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
         reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
         let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
@@ -145,8 +146,9 @@ pub struct AxiCdma {
     read: Side,
     #[poll(skip = "as `read`")]
     write: Side,
+    /// Words between the sides, each with its arrival time.
     #[poll(skip = "as `read`")]
-    buffer: Buffer,
+    buffer: VecDeque<(u32, Ps)>,
     /// The last write response of the transfer.
     #[poll(skip = "as `read`")]
     responded: Ps,
@@ -168,12 +170,9 @@ struct Totals {
 }
 
 /// The kind of an event: the two low bits of its token, below the generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    Read,
-    Write,
-    End,
-}
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const END: u32 = 2;
 
 /// Builds the engine from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -188,7 +187,7 @@ impl AxiCdma {
             registers: Registers::new(&MAP),
             read: Side::default(),
             write: Side::default(),
-            buffer: Buffer::new(2 * params.max_burst_beats),
+            buffer: VecDeque::with_capacity(2 * params.max_burst_beats as usize),
             responded: Ps::ZERO,
             outcome: Ok(()),
             generation: 0,
@@ -226,7 +225,7 @@ impl AxiCdma {
         self.read = self.side(SA, CDMACR_KEYHOLE_READ);
         self.write = self.side(DA, CDMACR_KEYHOLE_WRITE);
         self.read.armed = true;
-        self.schedule(first, Due::Read, ctx);
+        self.schedule(first, READ, ctx);
     }
 
     /// A side of the transfer, with the register of its address, and its keyhole bit.
@@ -240,15 +239,15 @@ impl AxiCdma {
         bytes != 0 && aligned && (!self.params.lite || bytes <= self.params.max_burst_beats * 4)
     }
 
-    fn schedule(&self, due: Ps, what: Due, ctx: &mut Ctx) {
-        ctx.schedule(due, self.generation << 2 | what as u32);
+    fn schedule(&self, due: Ps, what: u32, ctx: &mut Ctx) {
+        ctx.schedule(due, self.generation << 2 | what);
     }
 
     fn finish_at(&mut self, due: Ps, outcome: Result<(), Failure>, ctx: &mut Ctx) {
         // All later events of this transfer are stale.
         self.generation += 1;
         self.outcome = outcome;
-        self.schedule(due.max(ctx.now), Due::End, ctx);
+        self.schedule(due.max(ctx.now), END, ctx);
     }
 
     fn end(&mut self) {
@@ -298,13 +297,13 @@ impl Device for AxiCdma {
         if token >> 2 != self.generation & (u32::MAX >> 2) {
             return;
         }
-        if token & 3 == Due::Read as u32 {
-            self.read_due(ctx);
-        } else if token & 3 == Due::Write as u32 {
-            self.write_due(ctx);
-        } else {
-            self.end();
-            self.update(ctx);
+        match token & 3 {
+            READ => self.read_due(ctx),
+            WRITE => self.write_due(ctx),
+            _ => {
+                self.end();
+                self.update(ctx);
+            }
         }
     }
 

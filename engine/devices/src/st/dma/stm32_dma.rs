@@ -27,8 +27,8 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::stream::{Direction, Stream, flags};
-use super::{KNOWN, Wiring};
+use self::stream::{Side, Stream, flags};
+use super::{Wiring, timing};
 use crate::prelude::*;
 use crate::support::activities::DMA;
 
@@ -67,22 +67,14 @@ const LINES: usize = 8 * STREAMS;
 const PLACES: Banks = Banks { first: CR, bytes: 0x18, count: STREAMS, begin: CR };
 const CR_INTERRUPTS: u32 = CR_DMEIE | CR_TEIE | CR_HTIE | CR_TCIE;
 
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// Clocks from a request to the access, at the peripheral port and at the memory port.
-    pub port_cycles: [Cycles; 2],
-    /// True if the controller can move data between memories.
-    pub between_memories: bool,
-}
-
 /// The controller.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(self.wiring.gate))]
 #[banks(streams, PLACES)]
 pub struct Dma {
+    /// True if the controller can move data between memories.
     #[state(skip)]
-    params: Params,
+    between_memories: bool,
     registers: Registers,
     #[state(with = engine::state::fixed)]
     streams: Vec<Stream>,
@@ -98,24 +90,20 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(KNOWN);
-    let meaning = ["AHB clocks from a peripheral's request to the access", "AHB clocks to an access of memory"];
-    let clock = reader.clock_input(0, "the AHB's clock");
-    let params = Params {
-        port_cycles: [
-            reader.timing_cycles("cyclescope,peripheral-cycles", meaning[0]),
-            reader.timing_cycles("cyclescope,memory-cycles", meaning[1]),
-        ],
-        between_memories: reader.flag("st,mem2mem", "it can move data between memories"),
-    };
-    Box::new(Dma::new(params, Wiring::from_node(reader, clock, LINES, "stream", 0)))
+    let cycles = [
+        ("cyclescope,peripheral-cycles", "AHB clocks from a peripheral's request to the access"),
+        ("cyclescope,memory-cycles", "AHB clocks to an access of memory"),
+    ];
+    let timing = timing(reader, cycles);
+    let between_memories = reader.flag("st,mem2mem", "it can move data between memories");
+    Box::new(Dma::new(between_memories, Wiring::from_node(reader, timing, LINES, "stream", 0)))
 }
 
 impl Dma {
     /// The controller after reset.
-    pub fn new(params: Params, wiring: Wiring<STREAMS>) -> Dma {
+    pub fn new(between_memories: bool, wiring: Wiring<STREAMS>) -> Dma {
         let (registers, streams) = (Registers::new(&OWN), vec![Stream::new(); STREAMS]);
-        Dma { params, registers, streams, ports: Default::default(), wiring, buffers: 0, bytes: 0 }
+        Dma { between_memories, registers, streams, ports: Default::default(), wiring, buffers: 0, bytes: 0 }
     }
 
     /// DMA_LISR, or DMA_HISR of the streams from 4 on.
@@ -161,7 +149,7 @@ impl Dma {
     /// Turns a disabled stream off when its accesses have ended and all data that were read are in memory.
     fn close(&mut self, index: usize) {
         let stream = &mut self.streams[index];
-        let holds = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();
+        let holds = stream.source() == Side::Peripheral && !stream.fifo.is_empty();
         let is_under_way = self.ports.iter().any(|port| port.is_under_way(index));
         if stream.closing && !holds && !is_under_way {
             stream.flags |= flags::TCIF;
@@ -186,7 +174,7 @@ impl Dma {
             ctx.note("the peripheral as flow controller (DMA_SxCR.PFCTRL) is not modelled: DMA_SxNDTR counts");
         }
         stream.reload();
-        let refused = stream.direction() == Direction::Memories && !self.params.between_memories;
+        let refused = stream.is_between_memories() && !self.between_memories;
         if refused {
             ctx.note(&format!("stream {index}: this controller moves no data between memories"));
             stream.flags |= flags::TEIF;

@@ -12,7 +12,7 @@
 //!
 //! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled again.
 
-use super::{KNOWN, Wiring};
+use super::{Wiring, timing};
 use crate::prelude::*;
 use crate::support::activities::DMA;
 use crate::support::bus_master::Failed;
@@ -49,15 +49,6 @@ const TCIF: u32 = CCR_TCIE;
 const HTIF: u32 = CCR_HTIE;
 const TEIF: u32 = CCR_TEIE;
 const INTERRUPTS: u32 = TCIF | HTIF | TEIF;
-
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// Clocks from a request to the read.
-    pub request_cycles: Cycles,
-    /// Clocks from the end of the write until the next request is considered.
-    pub transfer_cycles: Cycles,
-}
 
 #[derive(Clone, Debug, Default, State, Polled)]
 struct Channel {
@@ -132,8 +123,6 @@ enum Step {
 #[port(Port::gated(self.wiring.gate))]
 #[banks(channels, PLACES)]
 pub struct Dma {
-    #[state(skip)]
-    params: Params,
     registers: Registers,
     #[state(with = engine::state::fixed)]
     channels: Vec<Channel>,
@@ -149,23 +138,21 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(KNOWN);
     reader.flag("st,mem2mem", "the controller can move data between memories, which is always the case");
     reader.u32_or("dma-offset", 0, 0..=255, "the DMAMUX channel of the controller's first channel");
-    let meaning = ["AHB clocks from a request to the read", "AHB clocks from the write to the next request"];
-    let clock = reader.clock_input(0, "the AHB's clock");
-    let params = Params {
-        request_cycles: reader.timing_cycles("cyclescope,request-cycles", meaning[0]),
-        transfer_cycles: reader.timing_cycles("cyclescope,transfer-cycles", meaning[1]),
-    };
-    Box::new(Dma::new(params, Wiring::from_node(reader, clock, CHANNELS, "channel", 1)))
+    let cycles = [
+        ("cyclescope,request-cycles", "AHB clocks from a request to the read"),
+        ("cyclescope,transfer-cycles", "AHB clocks from the write to the next request"),
+    ];
+    let timing = timing(reader, cycles);
+    Box::new(Dma::new(Wiring::from_node(reader, timing, CHANNELS, "channel", 1)))
 }
 
 impl Dma {
     /// The controller after reset.
-    pub fn new(params: Params, wiring: Wiring<CHANNELS>) -> Dma {
+    pub fn new(wiring: Wiring<CHANNELS>) -> Dma {
         let (registers, channels) = (Registers::new(&OWN), vec![Channel::new(); CHANNELS]);
-        Dma { params, registers, channels, wiring, serves: None, transfers: 0 }
+        Dma { registers, channels, wiring, serves: None, transfers: 0 }
     }
 
     /// Reset by the RCC: registers return to their reset values.
@@ -203,7 +190,7 @@ impl Dma {
         let next = ready.min_by_key(|(index, channel)| (3 - channel.registers.field(CCR, CCR_PL), *index));
         if let Some((index, _)) = next {
             self.serves = Some((index, Step::Read));
-            ctx.schedule(self.wiring.clock.rate.after(ctx.now, self.params.request_cycles), 0);
+            ctx.schedule(self.wiring.after(ctx.now, 0), 0);
         }
     }
 
@@ -245,7 +232,7 @@ impl Dma {
         self.wiring.requests.serve(index);
         self.transfers += 1;
         self.channels[index].count();
-        Ok(self.wiring.clock.rate.after(done, self.params.transfer_cycles))
+        Ok(self.wiring.after(done, 1))
     }
 
     fn show(&mut self, ctx: &mut Ctx) {

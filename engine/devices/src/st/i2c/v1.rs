@@ -23,7 +23,7 @@ mod tests;
 
 use self::registers::*;
 use super::master::Timing;
-use super::{I2c, Levels, Meanings, Version};
+use super::{I2c, Levels, Meanings, Version, from_rest};
 use crate::prelude::*;
 use engine::observe::i2c::I2C;
 
@@ -55,8 +55,6 @@ pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm3
     .naming(MAP.rows);
 
 const MEANINGS: Meanings = Meanings {
-    frequency: "the frequency that drivers aim for; the model uses what they write to I2C_CCR",
-    clock: "PCLK1, which clocks the interface",
     start: "clocks from a write of a register to its effect on the bus",
     sends: "I2C_DR takes data",
     has_data: "I2C_DR has data",
@@ -65,10 +63,12 @@ const MEANINGS: Meanings = Meanings {
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    super::from_node(reader, &MEANINGS, |reader| {
-        let rising = reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL");
-        V1 { rising, ..V1::default() }
-    })
+    reader.known(&["clock-names", "interrupt-names", "resets"]);
+    let meaning = "the frequency that drivers aim for; the model uses what they write to I2C_CCR";
+    reader.frequency_or("clock-frequency", None, meaning);
+    let clock = reader.clock_input(0, "PCLK1, which clocks the interface");
+    let rising = reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL");
+    from_rest(reader, clock, V1 { rising, ..V1::default() }, &MEANINGS)
 }
 
 impl I2c<V1> {

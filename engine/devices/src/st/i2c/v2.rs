@@ -37,7 +37,7 @@ mod tests;
 use self::registers::*;
 use self::timing::Delays;
 use super::master::{Step, Timing};
-use super::{I2c, Levels, Meanings, Version};
+use super::{I2c, Levels, Meanings, Version, from_rest};
 use crate::prelude::*;
 use engine::observe::i2c::I2C;
 
@@ -64,8 +64,6 @@ pub const MODEL: Model =
         .naming(MAP.rows);
 
 const MEANINGS: Meanings = Meanings {
-    frequency: "the frequency that drivers aim for; the model uses what they write to I2C_TIMINGR",
-    clock: "the kernel clock, which clocks the interface",
     start: "kernel clocks from a write of a register to its effect on the bus",
     sends: "I2C_TXDR takes data",
     has_data: "I2C_RXDR has data",
@@ -74,8 +72,13 @@ const MEANINGS: Meanings = Meanings {
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["wakeup-source", "i2c-analog-filter", "st,syscfg-fmp"]);
-    super::from_node(reader, &MEANINGS, |reader| V2 { delays: Delays::from_node(reader), ..V2::default() })
+    reader.known(&["clock-names", "interrupt-names", "resets", "wakeup-source"]);
+    reader.known(&["i2c-analog-filter", "st,syscfg-fmp"]);
+    let meaning = "the frequency that drivers aim for; the model uses what they write to I2C_TIMINGR";
+    reader.frequency_or("clock-frequency", None, meaning);
+    let delays = Delays::from_node(reader);
+    let clock = reader.clock_input(0, "the kernel clock, which clocks the interface");
+    from_rest(reader, clock, V2 { delays, ..V2::default() }, &MEANINGS)
 }
 
 impl I2c<V2> {

@@ -17,14 +17,6 @@ pub mod flags {
 /// The FIFO has four words.
 const FIFO_BYTES: u32 = 16;
 
-/// DIR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    ToMemory,
-    ToPeripheral,
-    Memories,
-}
-
 /// The two sides of a transfer; each has a port of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -57,7 +49,7 @@ impl Stream {
     }
 
     /// A field of DMA_SxCR.
-    fn field(&self, mask: u32) -> u32 {
+    pub fn field(&self, mask: u32) -> u32 {
         self.registers.field(CR, mask)
     }
 
@@ -70,25 +62,14 @@ impl Stream {
         self.is_enabled() || self.closing
     }
 
-    pub fn direction(&self) -> Direction {
-        match self.field(CR_DIR) {
-            0 => Direction::ToMemory,
-            1 => Direction::ToPeripheral,
-            _ => Direction::Memories,
-        }
+    /// True between memories (DIR).
+    pub fn is_between_memories(&self) -> bool {
+        self.field(CR_DIR) >= 2
     }
 
     /// True in direct mode, without the FIFO. Transfers between memories always use the FIFO.
     pub fn is_direct(&self) -> bool {
-        !self.registers.has(FCR, FCR_DMDIS) && self.direction() != Direction::Memories
-    }
-
-    pub fn priority(&self) -> u32 {
-        self.field(CR_PL)
-    }
-
-    pub fn channel(&self) -> usize {
-        self.field(CR_CHSEL) as usize
+        !self.registers.has(FCR, FCR_DMDIS) && !self.is_between_memories()
     }
 
     /// Bytes of an item of a side. In direct mode PSIZE applies to both.
@@ -117,7 +98,7 @@ impl Stream {
 
     /// The side that is the source of the data.
     pub fn source(&self) -> Side {
-        if self.direction() == Direction::ToPeripheral { Side::Memory } else { Side::Peripheral }
+        if self.field(CR_DIR) == 1 { Side::Memory } else { Side::Peripheral }
     }
 
     /// The number of bytes in the FIFO at which memory is written.
@@ -194,7 +175,7 @@ impl Stream {
 
     /// Bytes of the next access of a side, if it has an access to make; `asked`: the peripheral requests a transfer.
     pub fn wants(&self, side: Side, asked: bool) -> Option<u32> {
-        let is_on = self.is_enabled() || self.closing && self.direction() != Direction::ToPeripheral;
+        let is_on = self.is_enabled() || self.closing && self.source() == Side::Peripheral;
         if !is_on {
             return None;
         }
@@ -210,7 +191,7 @@ impl Stream {
             let bytes = burst.min(left).min(fifo);
             if (waits || bytes < burst.min(left)) && !is_last { 0 } else { bytes }
         };
-        let asked = asked || side == Side::Memory || self.direction() == Direction::Memories;
+        let asked = asked || side == Side::Memory || self.is_between_memories();
         (bytes > 0 && asked).then_some(bytes)
     }
 
