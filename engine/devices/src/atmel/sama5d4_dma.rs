@@ -18,12 +18,12 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::channel::{Channel, Stage};
+use self::channel::Channel;
 use self::registers::*;
 use crate::prelude::*;
-use crate::support::activities::{DMA, TRANSFER};
+use crate::support::activities::DMA;
+use crate::support::bus_master::{Stage, show_channels};
 use crate::support::interrupt_output::InterruptOutput;
-use engine::activity::Kind;
 
 /// The controller's timing.
 #[derive(Clone, Copy, Debug, State, Polled)]
@@ -75,16 +75,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Xdmac {
     fn new(params: Params) -> Xdmac {
-        Xdmac {
-            params,
-            registers: Registers::new(&GLOBAL),
-            channels: (0..CHANNELS).map(|_| Channel::new()).collect(),
-            requests: 0,
-            suspended: 0,
-            blocks: 0,
-            bytes: 0,
-            descriptors: 0,
-        }
+        let (requests, suspended, blocks, bytes, descriptors) = Default::default();
+        let (registers, channels) = (Registers::new(&GLOBAL), (0..CHANNELS).map(|_| Channel::new()).collect());
+        Xdmac { params, registers, channels, requests, suspended, blocks, bytes, descriptors }
     }
 
     /// A bit for each channel for which `so` is true.
@@ -103,7 +96,7 @@ impl Xdmac {
 
     fn enable(&mut self, index: usize, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        if channel.stage != Stage::Off {
+        if channel.stage != Stage::Idle {
             return;
         }
         channel.generation = channel.generation.wrapping_add(1);
@@ -119,7 +112,7 @@ impl Xdmac {
     }
 
     fn disable(&mut self, index: usize) {
-        if self.channels[index].stage != Stage::Off {
+        if self.channels[index].stage != Stage::Idle {
             self.switch_off(index);
             self.channels[index].raise(CIS_DIS);
         }
@@ -127,7 +120,7 @@ impl Xdmac {
 
     fn switch_off(&mut self, index: usize) {
         let channel = &mut self.channels[index];
-        channel.stage = Stage::Off;
+        channel.stage = Stage::Idle;
         channel.generation = channel.generation.wrapping_add(1);
         channel.armed = false;
         channel.chunk_left = 0;
@@ -143,7 +136,7 @@ impl Xdmac {
     /// Requests the next step of an enabled channel, at `due`, unless one is requested or nothing needs it.
     fn arm(&mut self, index: usize, due: Ps, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        if channel.stage == Stage::Off || std::mem::replace(&mut channel.armed, true) {
+        if channel.stage == Stage::Idle || std::mem::replace(&mut channel.armed, true) {
             return;
         }
         let token = channel.generation << 4 | index as u32;
@@ -151,13 +144,10 @@ impl Xdmac {
     }
 
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
-        if ctx.records(Kind::Transfer) {
-            for (index, channel) in self.channels.iter().enumerate() {
-                let bytes = channel.left() * channel.datum_bytes();
-                let detail = || Detail::Address { address: channel.source(), bytes };
-                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Off, detail);
-            }
-        }
+        let each = |channel: &Channel| {
+            (channel.stage != Stage::Idle, channel.source(), channel.left() * channel.datum_bytes())
+        };
+        show_channels(self.channels.iter().map(each), ctx);
         let level = self.pending() & self.registers[GIM] != 0;
         self.params.interrupt.drive(level, ctx);
     }
@@ -170,7 +160,7 @@ impl Table for Xdmac {
         }
         match register {
             GIS => self.pending(),
-            GS => self.each(|channel| channel.stage != Stage::Off),
+            GS => self.each(|channel| channel.stage != Stage::Idle),
             GSWS => self.each(|channel| channel.asked),
             _ => held,
         }

@@ -120,13 +120,11 @@ impl Requests {
 
     /// True if the line requests a transfer.
     pub fn is_asked(&self, line: usize) -> bool {
-        self.0.get(line).is_some_and(|request| request.level || request.kept)
+        self.0[line].level || self.0[line].kept
     }
 
     /// The line's request gets its transfer.
     pub fn serve(&mut self, line: usize) {
-        if let Some(request) = self.0.get_mut(line) {
-            request.kept = false;
-        }
+        self.0[line].kept = false;
     }
 }

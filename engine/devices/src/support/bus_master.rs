@@ -1,6 +1,8 @@
 //! A controller's accesses to the bus: data one after the other, as to a device's registers, and bursts to memory.
 
 use crate::prelude::*;
+use crate::support::activities::TRANSFER;
+use engine::activity::Kind;
 use engine::bus::Target;
 
 /// Bytes of the longest descriptor.
@@ -9,6 +11,29 @@ const MOST_DESCRIPTOR_BYTES: usize = 40;
 /// The access to this address was answered with an error, or the address is unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed(pub u32);
+
+/// The next step of a channel that moves data in turns, and may follow a list of descriptors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
+pub enum Stage {
+    /// It is off, or waits for a request of software.
+    #[default]
+    Idle,
+    /// It reads its next descriptor.
+    Fetch,
+    /// It reads data, once it is requested.
+    Read,
+    /// It writes the data that it has read.
+    Write,
+}
+
+/// Shows channels as activities: whether each is at work, its source address, and its bytes.
+pub fn show_channels(channels: impl Iterator<Item = (bool, u32, u32)>, ctx: &mut Ctx) {
+    if ctx.records(Kind::Transfer) {
+        for (index, (is_on, address, bytes)) in channels.enumerate() {
+            ctx.level_with((&TRANSFER, index as u32), is_on, || Detail::Address { address, bytes });
+        }
+    }
+}
 
 /// Bus accesses of a controller for one stream or channel.
 #[derive(Clone, Copy, Debug, Default)]

@@ -182,17 +182,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl AxiCdma {
     /// An idle engine.
     pub fn new(params: Params) -> AxiCdma {
-        AxiCdma {
-            params,
-            registers: Registers::new(&MAP),
-            read: Side::default(),
-            write: Side::default(),
-            buffer: VecDeque::with_capacity(2 * params.max_burst_beats as usize),
-            responded: Ps::ZERO,
-            outcome: Ok(()),
-            generation: 0,
-            totals: Totals::default(),
-        }
+        let (read, write, responded, generation, totals) = Default::default();
+        let (registers, outcome) = (Registers::new(&MAP), Ok(()));
+        let buffer = VecDeque::with_capacity(2 * params.max_burst_beats as usize);
+        AxiCdma { params, registers, read, write, buffer, responded, outcome, generation, totals }
     }
 
     fn wrote_control(&mut self, new: u32, ctx: &mut Ctx) {

@@ -2,20 +2,7 @@
 
 use super::registers::*;
 use crate::prelude::*;
-
-/// The next step of a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Stage {
-    /// Nothing: it is disabled.
-    #[default]
-    Off,
-    /// It reads its next descriptor.
-    Fetch,
-    /// It reads data, once it is requested.
-    Read,
-    /// It writes the data that it has read.
-    Write,
-}
+use crate::support::bus_master::Stage;
 
 /// A channel.
 #[derive(Debug, Default, State, Polled)]

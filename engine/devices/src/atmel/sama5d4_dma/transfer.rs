@@ -6,18 +6,17 @@
 //! its peripheral's request before each chunk. The next step begins with the write's response: the chip's FIFO, which
 //! lets reads run ahead of writes, is not modelled.
 
-use super::channel::Stage;
 use super::registers::*;
 use super::{Channel, Xdmac};
 use crate::prelude::*;
-use crate::support::bus_master::{Failed, bursts_as_memory, is_memory, read_data, read_words, write_data};
+use crate::support::bus_master::{Failed, Stage, bursts_as_memory, is_memory, read_data, read_words, write_data};
 
 impl Xdmac {
     /// The event of channel `index`: its next step.
     pub(super) fn step(&mut self, index: usize, ctx: &mut Ctx) {
         let stage = self.channels[index].stage;
         let result = match stage {
-            Stage::Off => return,
+            Stage::Idle => return,
             Stage::Fetch => self.fetch(index, ctx).map_err(|failed| (failed, CIS_RBEIS)),
             Stage::Read if !self.may_read(index) => return,
             Stage::Read => self.read_data(index, ctx).map_err(|failed| (failed, CIS_RBEIS)),

@@ -16,10 +16,10 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::channel::{Channel, Stage};
+use self::channel::Channel;
 use crate::prelude::*;
-use crate::support::activities::{DMA, TRANSFER};
-use engine::activity::Kind;
+use crate::support::activities::DMA;
+use crate::support::bus_master::{Stage, show_channels};
 
 registers! {
     /// A channel's registers (RM0436, "MDMA registers"), from its first on.
@@ -196,12 +196,8 @@ impl Table for Mdma {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        if ctx.records(Kind::Transfer) {
-            for (index, channel) in self.channels.iter().enumerate() {
-                let detail = || Detail::Address { address: channel.registers[CSAR], bytes: channel.left() };
-                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Idle, detail);
-            }
-        }
+        let each = |channel: &Channel| (channel.stage != Stage::Idle, channel.registers[CSAR], channel.left());
+        show_channels(self.channels.iter().map(each), ctx);
         let level = self.pending() != 0;
         for line in self.params.interrupts {
             ctx.set_irq(line, level);

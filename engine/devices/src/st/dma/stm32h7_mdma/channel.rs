@@ -3,20 +3,6 @@
 use super::*;
 use crate::prelude::*;
 
-/// The channel's next step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Stage {
-    /// Wait for a request.
-    #[default]
-    Idle,
-    /// Read the next node.
-    Fetch,
-    /// Fill the buffer.
-    Read,
-    /// Empty the buffer.
-    Write,
-}
-
 /// The unit that one request moves (MDMA_CxTCR.TRGM): more than a buffer, more than a block, a whole list.
 pub const BLOCK: u32 = 1;
 pub const BLOCKS: u32 = 2;

@@ -3,10 +3,10 @@
 //! A side whose data are contiguous in memory is accessed in bursts. Other data are accessed one datum at a time, so
 //! that a device gets each access in order with those of other masters. A datum of 64 bits is two words for a device.
 
-use super::channel::{BLOCK, BLOCKS, LIST, Side, Stage};
+use super::channel::{BLOCK, BLOCKS, LIST, Side};
 use super::{CDAR, CESR_TEA, CESR_TED, CESR_TELD, CISR_BRTIF, CISR_BTIF, CISR_CTCIF, CISR_TCIF, CLAR, CSAR, Mdma};
 use crate::prelude::*;
-use crate::support::bus_master::{Failed, is_memory, read_data, read_words, write_data};
+use crate::support::bus_master::{Failed, Stage, is_memory, read_data, read_words, write_data};
 
 impl Mdma {
     /// The event of channel `index`: performs its next step.
