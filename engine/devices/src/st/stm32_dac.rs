@@ -121,30 +121,23 @@ const TRIGGER_CYCLES: u64 = 3;
 const WRITE_CYCLES: u64 = 1;
 
 /// The board's parameters of the converter.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
     /// Its interrupt.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// True for the registers of an STM32L4+.
-    #[state(skip)]
     pub has_sample_and_hold: bool,
     /// VREF+ in microvolts.
-    #[state(skip)]
     pub reference_uv: u32,
     /// Settling time of an output.
-    #[state(skip)]
     pub settling: Ps,
     /// Settling time after the channel is turned on.
-    #[state(skip)]
     pub wake_up: Ps,
     /// True if each change is printed.
-    #[state(skip)]
     pub prints: bool,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
@@ -153,7 +146,9 @@ pub struct Params {
 #[port(Port::gated(self.params.gate))]
 #[poll(first = Dac::list_codes)]
 pub struct Dac {
+    #[state(skip)]
     params: Params,
+    clock: ClockInput,
     #[state(skip)]
     generation: &'static Generation,
     registers: Registers,
@@ -197,7 +192,7 @@ impl Dac {
         let generation = if params.has_sample_and_hold { &L4 } else { &F4 };
         let (channels, wires, alarm) = Default::default();
         let (registers, interrupt) = (Registers::new(generation.map), InterruptOutput::new(params.interrupt));
-        Dac { params, generation, registers, channels, dma, wires, interrupt, alarm }
+        Dac { params, clock: params.clock, generation, registers, channels, dma, wires, interrupt, alarm }
     }
 
     /// A channel's half of DAC_CR.
@@ -216,7 +211,7 @@ impl Dac {
     }
 
     fn convert_after(&mut self, index: usize, cycles: u64, what: Converts, ctx: &Ctx) {
-        let due = self.params.clock.rate.after(ctx.now, Cycles(cycles));
+        let due = self.clock.rate.after(ctx.now, Cycles(cycles));
         self.channels[index].due = Some((due, what));
     }
 
@@ -424,7 +419,7 @@ impl Device for Dac {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         }

@@ -73,24 +73,19 @@ const AT: Channels = Channels {
 };
 
 /// The board's parameters of the converters.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// PCLK2.
     pub clock: ClockInput,
     /// Number of converters.
-    #[state(skip)]
     pub converters: usize,
     /// What is at the channels.
-    #[state(skip)]
     pub inputs: Inputs,
     /// True if the temperature sensor shares VBAT's channel.
-    #[state(skip)]
     pub sensor_shares_vbat: bool,
     /// The interrupt of the converters.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// The clock enable bit of the converters.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
@@ -100,7 +95,9 @@ pub struct Params {
 #[banks(converters, PLACES)]
 #[poll(first = Adc::list_conversion)]
 pub struct Adc {
+    #[state(skip)]
     params: Params,
+    clock: ClockInput,
     #[state(with = engine::state::fixed)]
     converters: Vec<Converter>,
     /// Those that the converters have in common.
@@ -140,7 +137,7 @@ impl Adc {
     pub fn new(params: Params, dma: [DmaLine; CONVERTERS]) -> Adc {
         let converters = (0..params.converters).map(|_| Converter::new()).collect();
         let (registers, interrupt) = (Registers::new(&COMMON), InterruptOutput::new(params.interrupt));
-        Adc { params, converters, registers, dma, interrupt, alarm: Alarm::default() }
+        Adc { params, clock: params.clock, converters, registers, dma, interrupt, alarm: Alarm::default() }
     }
 
     /// Clocks of PCLK2 in a clock of ADCCLK.
@@ -173,8 +170,7 @@ impl Adc {
 
     /// The end of the next conversion.
     fn next(&self) -> Option<Ps> {
-        let next = self.converters.iter().filter_map(Converter::next).min();
-        next.map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)))
+        self.converters.iter().filter_map(Converter::next).min().map(|cycle| self.clock.rate.ps_at_floor(Cycles(cycle)))
     }
 
     /// Conversions end at events.
@@ -187,7 +183,7 @@ impl Adc {
 
 impl Table for Adc {
     fn settle(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let cycle = self.clock.rate.cycles_until_floor(ctx.now).0;
         let divider = self.divider();
         for index in 0..self.converters.len() {
             while let Some(channel) = self.converters[index].ends_by(cycle) {
@@ -216,7 +212,7 @@ impl Table for Adc {
         }
         let Some((index, CR2)) = PLACES.at(register) else { return };
         let divider = self.divider();
-        let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0.next_multiple_of(divider);
+        let begins = self.clock.rate.cycles_until_ceil(ctx.now).0.next_multiple_of(divider);
         if value & (CR2_JSWSTART | CR2_JEXTEN | CR2_EXTEN) != 0 {
             ctx.note("injected sequences and external triggers (ADC_CR2) are not modelled: none begins");
         }
@@ -233,7 +229,7 @@ impl Table for Adc {
         }
         if ctx.records(Kind::Conversion) {
             for (index, converter) in self.converters.iter().enumerate() {
-                let due = converter.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
+                let due = converter.next().map(|cycle| self.clock.rate.ps_at_floor(Cycles(cycle)));
                 let channel = converter.ends_by(u64::MAX).map_or(Detail::None, |it| Detail::Value(it as u32));
                 ctx.awaits((&CONVERSION, index as u32), due, channel);
             }
@@ -269,9 +265,9 @@ impl Device for Adc {
     /// The rest of a conversion continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        let now = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let before = self.clock.rate.cycles_until_floor(ctx.now).0;
+        self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
+        let now = self.clock.rate.cycles_until_floor(ctx.now).0;
         self.converters.iter_mut().for_each(|converter| converter.move_by(before, now));
         self.alarm.cancel(CHANGES, ctx);
         self.update(ctx);

@@ -61,21 +61,17 @@ const CHANNELS: usize = 32;
 const PLACES: Banks = Banks { first: 0x40, bytes: 0x40, count: CHANNELS, begin: CISR };
 
 /// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The clock of registers and transfers.
     pub clock: ClockInput,
     /// Clocks from a request to the first access.
-    #[state(skip)]
     pub setup_cycles: Cycles,
     /// Clocks from the end of a buffer to the first access of the next.
-    #[state(skip)]
     pub buffer_cycles: Cycles,
     /// The interrupt, to two processors that have an interrupt controller each.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
@@ -84,7 +80,9 @@ pub struct Params {
 #[port(Port::gated(self.params.gate))]
 #[banks(channels, PLACES)]
 pub struct Mdma {
+    #[state(skip)]
     params: Params,
+    clock: ClockInput,
     registers: Registers,
     #[state(with = engine::state::fixed)]
     channels: Vec<Channel>,
@@ -113,7 +111,7 @@ impl Mdma {
     /// The controller after reset.
     pub fn new(params: Params) -> Mdma {
         let (registers, channels) = (Registers::new(&OWN), vec![Channel::new(); CHANNELS]);
-        Mdma { params, registers, channels, blocks: 0, bytes: 0, nodes: 0 }
+        Mdma { params, clock: params.clock, registers, channels, blocks: 0, bytes: 0, nodes: 0 }
     }
 
     /// MDMA_GISR0.
@@ -160,7 +158,7 @@ impl Mdma {
         } else if channel.stage == Stage::Idle {
             channel.stage = Stage::Read;
             channel.begin_request();
-            self.arm(index, self.params.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
+            self.arm(index, self.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
         }
     }
 
@@ -223,7 +221,7 @@ impl Device for Mdma {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         // Accesses under way on the bus end at the old rate.
-        ctx.bus.clocks.update(&mut self.params.clock);
+        ctx.bus.clocks.update(&mut self.clock);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -86,7 +86,7 @@ impl Mdma {
     /// The step after a buffer, and its time.
     fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
         // A list may be endless: time must pass.
-        let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
+        let next = self.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
         channel.raise(CISR_TCIF);
