@@ -76,11 +76,13 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
-        self.pass_on(edge, now);
         match edge {
             Edge::Start | Edge::Stop => {
-                if edge == Edge::Start {
-                    self.frames += 1;
+                let begins = edge == Edge::Start;
+                self.scope.level(&BUS_BUSY, begins, now);
+                self.scope.level(&FRAME, begins, now);
+                self.frames += u64::from(begins);
+                if begins {
                     self.chips.start(now);
                 } else {
                     self.chips.stop(now);
@@ -89,27 +91,17 @@ impl I2cGpio {
             }
             Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
             // The master acknowledges.
-            Edge::Byte(_) if self.given.is_some() => self.pulls_sda = false,
+            Edge::Byte(_) if self.given.is_some() => {
+                self.scope.bits(&FRAME, 8, None, self.given.map(u32::from));
+                self.pulls_sda = false;
+            }
             Edge::Byte(byte) => {
+                self.scope.bits(&FRAME, 8, Some(byte.into()), None);
                 let answer = self.chips.send(byte, now);
                 self.pulls_sda = answer.ack;
                 self.stretch(answer.stretch, now);
             }
             Edge::Acknowledge(ack) => self.acknowledge(ack, now),
-        }
-    }
-
-    fn pass_on(&self, edge: Edge, now: Ps) {
-        let received = self.given.map(u32::from);
-        match edge {
-            Edge::Start | Edge::Stop => {
-                self.scope.level(&BUS_BUSY, edge == Edge::Start, now);
-                self.scope.level(&FRAME, edge == Edge::Start, now);
-            }
-            Edge::Byte(byte) => {
-                self.scope.bits(&FRAME, 8, Some(byte.into()).filter(|_| received.is_none()), received);
-            }
-            Edge::Bit(_) | Edge::Acknowledge(_) => {}
         }
     }
 

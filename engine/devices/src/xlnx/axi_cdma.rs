@@ -106,27 +106,6 @@ impl Phase for Params {
 pub const MODEL: Model =
     Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).with_activities(DMA).naming(MAP.rows);
 
-impl Params {
-    /// Reads the node.
-    pub fn from_node(reader: &mut NodeReader) -> Params {
-        reader.known(&["clock-names", "#dma-cells"]);
-        reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
-        reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
-        let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
-        Params {
-            port: AxiLitePort::from_node(reader),
-            max_burst_beats: max_burst_beats(reader, lite),
-            lite,
-            store_and_forward: reader.flag("xlnx,include-sf", "the core stores a burst before it forwards it"),
-            setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from BTT to the first read address"),
-            forward_cycles: reader.timing_cycles("cyclescope,forward-cycles", "clocks from a word read to it written"),
-            burst_gap_cycles: reader
-                .timing_cycles("cyclescope,burst-gap-cycles", "idle data clocks between two bursts"),
-            interrupt: reader.interrupt(0, "its interrupt"),
-        }
-    }
-}
-
 /// PG034 v4.1: 2 to 256 beats; "CDMA Lite Mode Restrictions": 16, 32 or 64.
 fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
     let (least, most) = if lite { (16, 64) } else { (2, 256) };
@@ -176,7 +155,21 @@ const END: u32 = 2;
 
 /// Builds the engine from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(AxiCdma::new(Params::from_node(reader)))
+    reader.known(&["clock-names", "#dma-cells"]);
+    reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
+    reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
+    let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
+    let params = Params {
+        port: AxiLitePort::from_node(reader),
+        max_burst_beats: max_burst_beats(reader, lite),
+        lite,
+        store_and_forward: reader.flag("xlnx,include-sf", "the core stores a burst before it forwards it"),
+        setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from BTT to the first read address"),
+        forward_cycles: reader.timing_cycles("cyclescope,forward-cycles", "clocks from a word read to it written"),
+        burst_gap_cycles: reader.timing_cycles("cyclescope,burst-gap-cycles", "idle data clocks between two bursts"),
+        interrupt: reader.interrupt(0, "its interrupt"),
+    };
+    Box::new(AxiCdma::new(params))
 }
 
 impl AxiCdma {

@@ -19,13 +19,6 @@ pub struct Side {
     pub step: i32,
 }
 
-impl Side {
-    /// True if the data are contiguous in memory.
-    pub const fn is_contiguous(&self) -> bool {
-        self.step == self.size as i32
-    }
-}
-
 /// A channel.
 #[derive(Clone, Debug, Default, State, Polled)]
 pub struct Channel {

@@ -119,7 +119,8 @@ impl Mdma {
 
 /// Bytes of the next access: a burst, if the data are contiguous in one memory.
 fn span(side: Side, address: u32, left: u32, ctx: &Ctx) -> u32 {
-    if side.is_contiguous() && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
+    let is_contiguous = side.step == side.size as i32;
+    if is_contiguous && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
 }
 
 fn moved(address: u32, side: Side, bytes: u32) -> u32 {
