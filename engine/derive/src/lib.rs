@@ -48,7 +48,7 @@ pub fn derive_counters(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 }
 
 /// Derives `RegisterBank`, with the port of `#[port(EXPRESSION)]`: see `devices/src/registers/table.rs`.
-#[proc_macro_derive(RegisterBank, attributes(port))]
+#[proc_macro_derive(RegisterBank, attributes(port, banks))]
 pub fn derive_register_bank(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     register_bank::register_bank_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -3,10 +3,11 @@
 
 pub use crate::model::{Group, Model};
 pub use crate::registers::{
-    Map, Port, Refused, RegisterBank, Registers, Table, by_table, field, flag, joined, registers,
+    Banks, Map, Port, Refused, RegisterBank, Registers, Table, by_table, field, flag, joined, registers,
 };
 pub use crate::support::clock_gate::ClockGate;
 pub use cyclescope_derive::Counters;
+pub use crate::support::totals::totals;
 pub use engine::activity::Detail;
 pub use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 pub use engine::dt::reader::NodeReader;

@@ -46,7 +46,7 @@ pub mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use self::map::{Access, Bit, Map, NO_ROW, Row, Rule, index_of, sorted, units};
+pub use self::map::{Access, Banks, Bit, Map, NO_ROW, Row, Rule, index_of, sorted, units};
 pub use self::port::{Lanes, Port};
 pub use self::table::{Refused, RegisterBank, Registers, Table, read, unmodelled, write};
 pub use crate::{by_table, joined};

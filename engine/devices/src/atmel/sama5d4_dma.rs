@@ -18,15 +18,12 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::channel::{Channel, Stage};
-use self::registers::{
-    CHANNEL_BASE, CHANNEL_BYTES, CHANNELS, CIM, CIS, CIS_DIS, CIS_FIS, GD, GE, GIM, GIS, GLOBAL, GRS, GRWR, GRWS, GS,
-    GSWF, GSWR, GSWS, GWS,
-};
+use self::channel::Channel;
+use self::registers::*;
 use crate::prelude::*;
-use crate::registers::{read, write};
-use crate::support::activities::{DMA, TRANSFER};
-use engine::activity::Kind;
+use crate::support::activities::DMA;
+use crate::support::bus_master::{Stage, show_channels};
+use crate::support::interrupt_output::InterruptOutput;
 
 /// The controller's timing.
 #[derive(Clone, Copy, Debug, State, Polled)]
@@ -38,39 +35,13 @@ struct Params {
     /// From a request, or from the end of its transfer, to the next sampling of the request line.
     #[state(skip)]
     request_cycles: Cycles,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
-}
-
-impl Params {
-    fn from_node(reader: &mut NodeReader) -> Params {
-        reader.known(&["clock-names", "#dma-cells"]);
-        Params {
-            clock: reader.clock_input(0, "the clock of registers and transfers"),
-            setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from an enable to the first access"),
-            request_cycles: Cycles(request_cycles(reader).into()),
-            interrupt: reader.interrupt(0, "its interrupt"),
-        }
-    }
-}
-
-/// At least one: a peripheral withdraws its request after the access to its register, not at the same time.
-fn request_cycles(reader: &mut NodeReader) -> u32 {
-    let meaning = "clocks from a peripheral's request to the access, at least 1";
-    reader.timing_u32("cyclescope,request-cycles", 1..=u32::MAX, meaning)
-}
-
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State, Polled)]
-struct Totals {
-    blocks: u64,
-    bytes: u64,
-    descriptors: u64,
+    interrupt: InterruptOutput,
 }
 
 /// The controller.
 #[derive(State, Polled, RegisterBank)]
 #[port(Port::APB)]
+#[banks(channels, PLACES)]
 pub struct Xdmac {
     params: Params,
     registers: Registers,
@@ -80,8 +51,9 @@ pub struct Xdmac {
     requests: u128,
     /// Channels whose reads or writes are suspended, which make no step.
     suspended: u32,
-    irq_level: bool,
-    totals: Totals,
+    blocks: u64,
+    bytes: u64,
+    descriptors: u64,
 }
 
 /// For the list of models.
@@ -90,20 +62,22 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Xdmac::new(Params::from_node(reader)))
+    reader.known(&["clock-names", "#dma-cells"]);
+    let request = "clocks from a peripheral's request to the access, at least 1";
+    Box::new(Xdmac::new(Params {
+        clock: reader.clock_input(0, "the clock of registers and transfers"),
+        setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from an enable to the first access"),
+        // At least one: a peripheral withdraws its request after the access to its register, not at the same time.
+        request_cycles: Cycles(reader.timing_u32("cyclescope,request-cycles", 1..=u32::MAX, request).into()),
+        interrupt: InterruptOutput::new(reader.interrupt(0, "its interrupt")),
+    }))
 }
 
 impl Xdmac {
     fn new(params: Params) -> Xdmac {
-        Xdmac {
-            params,
-            registers: Registers::new(&GLOBAL),
-            channels: (0..CHANNELS).map(|_| Channel::new()).collect(),
-            requests: 0,
-            suspended: 0,
-            irq_level: false,
-            totals: Totals::default(),
-        }
+        let (requests, suspended, blocks, bytes, descriptors) = Default::default();
+        let (registers, channels) = (Registers::new(&GLOBAL), (0..CHANNELS).map(|_| Channel::new()).collect());
+        Xdmac { params, registers, channels, requests, suspended, blocks, bytes, descriptors }
     }
 
     /// A bit for each channel for which `so` is true.
@@ -122,14 +96,14 @@ impl Xdmac {
 
     fn enable(&mut self, index: usize, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        if channel.stage != Stage::Off {
+        if channel.stage != Stage::Idle {
             return;
         }
         channel.generation = channel.generation.wrapping_add(1);
         channel.armed = false;
         channel.linked = false;
         channel.begin_block();
-        if channel.next().exists() {
+        if channel.has_next() {
             channel.stage = Stage::Fetch;
         } else if channel.left() == 0 {
             ctx.note("a channel was enabled with a microblock of no data (XDMAC_CUBC is 0): its block is over at once");
@@ -138,7 +112,7 @@ impl Xdmac {
     }
 
     fn disable(&mut self, index: usize) {
-        if self.channels[index].stage != Stage::Off {
+        if self.channels[index].stage != Stage::Idle {
             self.switch_off(index);
             self.channels[index].raise(CIS_DIS);
         }
@@ -146,7 +120,7 @@ impl Xdmac {
 
     fn switch_off(&mut self, index: usize) {
         let channel = &mut self.channels[index];
-        channel.stage = Stage::Off;
+        channel.stage = Stage::Idle;
         channel.generation = channel.generation.wrapping_add(1);
         channel.armed = false;
         channel.chunk_left = 0;
@@ -162,7 +136,7 @@ impl Xdmac {
     /// Requests the next step of an enabled channel, at `due`, unless one is requested or nothing needs it.
     fn arm(&mut self, index: usize, due: Ps, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        if channel.stage == Stage::Off || std::mem::replace(&mut channel.armed, true) {
+        if channel.stage == Stage::Idle || std::mem::replace(&mut channel.armed, true) {
             return;
         }
         let token = channel.generation << 4 | index as u32;
@@ -170,33 +144,23 @@ impl Xdmac {
     }
 
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
-        if ctx.records(Kind::Transfer) {
-            for (index, channel) in self.channels.iter().enumerate() {
-                let bytes = channel.left() * channel.config().datum_bytes();
-                let detail = || Detail::Address { address: channel.source(), bytes };
-                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Off, detail);
-            }
-        }
+        let each = |channel: &Channel| {
+            (channel.stage != Stage::Idle, channel.source(), channel.left() * channel.datum_bytes())
+        };
+        show_channels(self.channels.iter().map(each), ctx);
         let level = self.pending() & self.registers[GIM] != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.params.interrupt.drive(level, ctx);
     }
-}
-
-/// The channel whose registers are at `offset`, and the register's offset among them.
-fn channel_at(offset: u32) -> Option<(usize, u32)> {
-    let within = offset.checked_sub(CHANNEL_BASE)?;
-    let index = (within / CHANNEL_BYTES) as usize;
-    (index < CHANNELS).then_some((index, within % CHANNEL_BYTES))
 }
 
 impl Table for Xdmac {
     fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+        if let Some((index, CC)) = PLACES.at(register) {
+            return self.channels[index].configuration(held);
+        }
         match register {
             GIS => self.pending(),
-            GS => self.each(|channel| channel.stage != Stage::Off),
+            GS => self.each(|channel| channel.stage != Stage::Idle),
             GSWS => self.each(|channel| channel.asked),
             _ => held,
         }
@@ -231,27 +195,7 @@ impl Table for Xdmac {
 }
 
 impl Device for Xdmac {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let Some((index, register)) = channel_at(offset & !3) else { return read(self, offset, size, ctx) };
-        let value = self.channels[index].read(register);
-        self.update_interrupt(ctx);
-        Ok(Port::APB.read(value, offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let Some((index, register)) = channel_at(offset & !3) else { return write(self, offset, size, value, ctx) };
-        // A refused write has no effect.
-        _ = self.channels[index].registers.write(register, Port::APB.word(0, value, offset, size));
-        self.update_interrupt(ctx);
-        Ok(Port::APB.written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let index = (token & 0xf) as usize;
@@ -275,10 +219,9 @@ impl Device for Xdmac {
         }
         let due = self.params.clock.rate.after(ctx.now, self.params.request_cycles);
         for index in 0..CHANNELS {
-            let config = self.channels[index].config();
-            let waits =
-                self.channels[index].stage == Stage::Read && config.is_synchronised() && !config.asks_software();
-            if waits && config.request_line() == input as usize {
+            let channel = &self.channels[index];
+            let waits = channel.stage == Stage::Read && channel.is(CC_TYPE) && !channel.is(CC_SWREQ);
+            if waits && channel.field(CC_PERID) == input {
                 self.arm(index, due, ctx);
             }
         }
@@ -294,9 +237,6 @@ impl Device for Xdmac {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let Totals { blocks, bytes, descriptors } = self.totals;
-        [("blocks", blocks), ("bytes", bytes), ("descriptors", descriptors)]
-            .map(|(name, count)| (name.to_owned(), count))
-            .to_vec()
+        totals([("blocks", self.blocks), ("bytes", self.bytes), ("descriptors", self.descriptors)])
     }
 }

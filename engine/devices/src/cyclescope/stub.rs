@@ -55,15 +55,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = format!("its registers, each a string: {GRAMMAR}");
     let mut registers = Vec::new();
     for text in reader.strings(REGISTERS, &meaning) {
-        match row(text) {
-            Some(register) => registers.push(register),
-            None => {
-                let (property, value) = (REGISTERS.to_owned(), format!("\"{text}\""));
-                reader.fault_at(
-                    REGISTERS,
-                    FaultKind::OutOfRange { property, value, allowed: format!("it is {GRAMMAR}") },
-                );
-            }
+        let register = row(text);
+        registers.extend(register);
+        if register.is_none() {
+            let (property, value) = (REGISTERS.to_owned(), format!("\"{text}\""));
+            let allowed = format!("it is {GRAMMAR}");
+            reader.fault_at(REGISTERS, FaultKind::OutOfRange { property, value, allowed });
         }
     }
     // Properties of the real part's model are allowed.
@@ -182,11 +179,9 @@ impl Device for Stub {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        if self.unrecorded == 0 {
-            Vec::new()
-        } else {
-            vec![("accesses to further registers".to_owned(), self.unrecorded)]
-        }
+        let mut counters = totals([("accesses to further registers", self.unrecorded)]);
+        counters.retain(|(_, total)| *total > 0);
+        counters
     }
 }
 

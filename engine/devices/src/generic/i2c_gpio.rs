@@ -60,19 +60,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl I2cGpio {
     /// The bus, between two pins.
     pub fn new(scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
-        I2cGpio {
-            scl,
-            sda,
-            chips,
-            pins: I2cPins::new(true, true),
-            given: None,
-            stretched_until: None,
-            pulls_sda: false,
-            alarm: Alarm::default(),
-            frames: 0,
-            bytes: 0,
-            scope: Scope::default(),
-        }
+        let pins = I2cPins::new(true, true);
+        let (given, stretched_until, pulls_sda, alarm, frames, bytes, scope) = Default::default();
+        I2cGpio { scl, sda, chips, pins, given, stretched_until, pulls_sda, alarm, frames, bytes, scope }
     }
 
     /// Reads the lines and handles their edges, until they no longer change.
@@ -92,23 +82,23 @@ impl I2cGpio {
                 self.scope.level(&FRAME, begins, now);
                 self.frames += u64::from(begins);
                 if begins {
-                    self.chips.start(now)
+                    self.chips.start(now);
                 } else {
-                    self.chips.stop(now)
+                    self.chips.stop(now);
                 }
                 (self.given, self.pulls_sda) = (None, false);
             }
             Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
-            Edge::Byte(byte) if self.given.is_none() => {
+            // The master acknowledges.
+            Edge::Byte(_) if self.given.is_some() => {
+                self.scope.bits(&FRAME, 8, None, self.given.map(u32::from));
+                self.pulls_sda = false;
+            }
+            Edge::Byte(byte) => {
                 self.scope.bits(&FRAME, 8, Some(byte.into()), None);
                 let answer = self.chips.send(byte, now);
                 self.pulls_sda = answer.ack;
                 self.stretch(answer.stretch, now);
-            }
-            // The master acknowledges.
-            Edge::Byte(_) => {
-                self.scope.bits(&FRAME, 8, None, self.given.map(u32::from));
-                self.pulls_sda = false;
             }
             Edge::Acknowledge(ack) => self.acknowledge(ack, now),
         }
@@ -173,7 +163,7 @@ impl Device for I2cGpio {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
+        let own = totals([("frames", self.frames), ("bytes", self.bytes)]);
         own.into_iter().chain(self.chips.counters()).collect()
     }
 }

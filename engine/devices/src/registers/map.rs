@@ -217,7 +217,32 @@ pub struct Map {
     pub unit_bytes: u32,
 }
 
+/// Registers that a device has several times, one after the other: those of its channels.
+#[derive(Clone, Copy, Debug)]
+pub struct Banks {
+    /// The offset of the first bank.
+    pub first: u32,
+    /// Bytes from one bank to the next.
+    pub bytes: u32,
+    /// The number of banks.
+    pub count: usize,
+    /// The offset in the map of a bank where a bank begins.
+    pub begin: u32,
+}
+
+impl Banks {
+    /// The number of the bank that has the register at `offset`, and the register's offset in the map of a bank.
+    pub fn at(&self, offset: u32) -> Option<(usize, u32)> {
+        let within = offset.checked_sub(self.first)?;
+        let index = (within / self.bytes) as usize;
+        (index < self.count).then_some((index, self.begin + within % self.bytes))
+    }
+}
+
 impl Map {
+    /// A map without registers.
+    pub const EMPTY: Map = Map::new(&[], &[], 4);
+
     /// A map of rows, with their [`index_of`]; for [`super::registers!`] and [`super::joined!`].
     pub const fn new(rows: &'static [Row], index: &'static [u16], unit_bytes: u32) -> Map {
         assert!(unit_bytes.is_power_of_two(), "registers are a power of two apart");

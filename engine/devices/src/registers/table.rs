@@ -32,11 +32,10 @@ pub enum Refused {
     Key,
 }
 
-/// No registers: for models that are made by default, besides what their nodes say.
+/// No registers: for types that derive `Default`, and get the registers of their map in `new`.
 impl Default for Registers {
     fn default() -> Registers {
-        static NONE: Map = Map::new(&[], &[], 4);
-        Registers::new(&NONE)
+        Registers::new(&Map::EMPTY)
     }
 }
 
@@ -173,13 +172,19 @@ impl Polled for Registers {
 }
 
 /// A device's registers, and the port by which the bus reaches them. `#[derive(RegisterBank)]` takes the field
-/// `registers`, and the port from the attribute `#[port(EXPRESSION)]`.
+/// `registers`, and the port from the attribute `#[port(EXPRESSION)]`. With `#[banks(FIELD, BANKS)]`, each element of
+/// that field has `registers`, too, at the place that the [`super::Banks`] give.
 pub trait RegisterBank {
     /// Its registers.
     fn registers(&mut self) -> &mut Registers;
 
     /// The port by which the bus reaches them.
     fn port(&self) -> Port;
+
+    /// The registers among which the one at `offset` is, and its offset there: a channel has registers of its own.
+    fn bank(&mut self, offset: u32) -> (&mut Registers, u32) {
+        (self.registers(), offset)
+    }
 }
 
 /// A device that is a table: what is left to say of its registers.
@@ -258,9 +263,11 @@ pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ct
     let error = device.error(register, false);
     let mut value = 0;
     if error.is_none() {
-        let held = device.registers().held(register);
+        let (bank, within) = device.bank(register);
+        let held = bank.held(within);
         value = device.shown(register, held, ctx);
-        device.registers().was_read(register);
+        let (bank, within) = device.bank(register);
+        bank.was_read(within);
     }
     device.was_read(register, ctx);
     answer(port.read(value, offset, size, ctx.now), error, ctx)
@@ -293,7 +300,8 @@ pub fn write(
     let register = port.offset(offset) & !3;
     let error = device.error(register, true);
     if error.is_none() {
-        let word = port.word(device.registers().held(register), value, offset, size);
+        let (bank, within) = device.bank(register);
+        let word = port.word(bank.held(within), value, offset, size);
         store(device, register, word, ctx);
     }
     device.update(ctx);
@@ -305,14 +313,14 @@ fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
     if !device.takes_write(register, ctx) {
         return;
     }
-    let row = device.registers().map().row(register);
-    if row.is_some_and(Row::is_read_only) {
+    let (bank, within) = device.bank(register);
+    if bank.map().row(within).is_some_and(Row::is_read_only) {
         return device.refused(register, Refused::ReadOnly, ctx);
     }
-    match device.registers().write(register, word) {
+    match bank.write(within, word) {
         Ok((row, old, new)) => {
             let asked = row.unmodelled() & new & !old;
-            device.wrote(row.offset, old, new, ctx);
+            device.wrote(register - within + row.offset, old, new, ctx);
             if asked != 0 {
                 device.unmodelled(row, asked, ctx);
             }

@@ -8,7 +8,7 @@ pub mod v2;
 #[cfg(test)]
 mod tests;
 
-use self::master::{Master, Step};
+use self::master::{Master, Timing};
 use crate::prelude::*;
 use crate::registers::Row;
 use crate::support::dma_lines::DmaLine;
@@ -50,8 +50,6 @@ pub struct Levels {
 
 /// One of the interfaces: its state, and what it does its own way.
 pub trait Version: State + Polled + Send + Sized + 'static {
-    /// The master's positions in a frame.
-    type Step: Step;
     /// The registers.
     const MAP: &'static Map;
     /// The register of received data.
@@ -59,6 +57,9 @@ pub trait Version: State + Polled + Send + Sized + 'static {
 
     /// The levels of its lines.
     fn levels(i2c: &I2c<Self>) -> Levels;
+
+    /// The times on the bus that the registers select.
+    fn timing(i2c: &I2c<Self>) -> Timing;
 
     /// Takes the master's next step, in its cycle.
     fn take_step(i2c: &mut I2c<Self>, at: u64);
@@ -77,9 +78,6 @@ pub trait Version: State + Polled + Send + Sized + 'static {
         ""
     }
 
-    /// Cycles have other numbers.
-    fn renumber(&mut self, _moved: impl Fn(u64) -> u64) {}
-
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(i2c: &mut I2c<Self>, ctx: &mut Ctx);
 }
@@ -97,16 +95,37 @@ pub struct I2c<V: Version> {
     chips: I2cChips,
     #[poll(skip = "what is recorded changes no answer")]
     signals: I2cSignals,
-    master: Master<V::Step>,
+    master: Master,
     own: V,
     /// Requests: transmit, receive.
     dma: [DmaLine; 2],
     alarm: Alarm,
 }
 
-/// Builds the device from the rest of its node; `data` says when it requests data to send, and with received data.
-fn from_rest<V: Version>(reader: &mut NodeReader, params: Params, data: [&str; 2], own: V) -> Box<dyn Device> {
-    let dma = [DmaLine::from_node(reader, "tx", data[0]), DmaLine::from_node(reader, "rx", data[1])];
+/// What differs between the interfaces' nodes.
+struct Meanings {
+    /// The meaning of `cyclescope,start-cycles`.
+    start: &'static str,
+    /// When it requests data to send, and when with received data.
+    sends: &'static str,
+    has_data: &'static str,
+    /// The number of processors that get its interrupts.
+    processors: usize,
+}
+
+/// Builds the device from the rest of its node.
+fn from_rest<V: Version>(reader: &mut NodeReader, clock: ClockInput, own: V, meanings: &Meanings) -> Box<dyn Device> {
+    let start_cycles = reader.timing_cycles("cyclescope,start-cycles", meanings.start);
+    let mut interrupts = |index: usize, meaning: &str| {
+        let first = reader.interrupt(index, meaning);
+        let another = format!("{meaning}, to another processor");
+        [first, (meanings.processors > 1).then(|| reader.interrupt(index + 2, &another)).flatten()]
+    };
+    let (event, error) = (interrupts(0, "its event interrupt"), interrupts(1, "its error interrupt"));
+    let (clock, gate) = (KernelClock::new(clock), ClockGate::from_node(reader));
+    let params = Params { clock, start_cycles, event, error, gate };
+    let dma = [("tx", meanings.sends), ("rx", meanings.has_data)];
+    let dma = dma.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let chips = I2cChips::from_node(reader);
     let pins = PinFunctions::from_node(reader, I2C_SIGNALS);
     Box::new(I2c { pins, ..I2c::new(params, own, dma, chips) })
@@ -165,11 +184,10 @@ impl<V: Version> I2c<V> {
     /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
     fn renumber(&mut self, before: u64, now: u64) {
         let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
-        let master = &mut self.master;
-        for cycle in [&mut master.at, &mut master.fell, &mut master.rise].into_iter().chain(&mut master.free_since) {
+        let Master { at, fell, data_at, rise, free_since, .. } = &mut self.master;
+        for cycle in [at, fell, data_at, rise].into_iter().chain(free_since) {
             *cycle = moved(*cycle);
         }
-        self.own.renumber(moved);
     }
 }
 
@@ -264,7 +282,7 @@ impl<V: Version> Device for I2c<V> {
 
     fn counters(&self) -> Vec<(String, u64)> {
         let Master { frames, bytes, nacks, .. } = self.master;
-        let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
-        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
+        let own = totals([("frames", frames), ("bytes", bytes), ("nacks", nacks)]);
+        own.into_iter().chain(self.chips.counters()).collect()
     }
 }

@@ -21,6 +21,7 @@ mod tests;
 use self::channel::{Channel, Converts};
 use crate::prelude::*;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::{Activity, Kind};
 use engine::observe::waves::SignalId;
 
@@ -120,30 +121,23 @@ const TRIGGER_CYCLES: u64 = 3;
 const WRITE_CYCLES: u64 = 1;
 
 /// The board's parameters of the converter.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
     /// Its interrupt.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// True for the registers of an STM32L4+.
-    #[state(skip)]
     pub has_sample_and_hold: bool,
     /// VREF+ in microvolts.
-    #[state(skip)]
     pub reference_uv: u32,
     /// Settling time of an output.
-    #[state(skip)]
     pub settling: Ps,
     /// Settling time after the channel is turned on.
-    #[state(skip)]
     pub wake_up: Ps,
     /// True if each change is printed.
-    #[state(skip)]
     pub prints: bool,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
@@ -152,7 +146,9 @@ pub struct Params {
 #[port(Port::gated(self.params.gate))]
 #[poll(first = Dac::list_codes)]
 pub struct Dac {
+    #[state(skip)]
     params: Params,
+    clock: ClockInput,
     #[state(skip)]
     generation: &'static Generation,
     registers: Registers,
@@ -160,7 +156,7 @@ pub struct Dac {
     dma: [DmaLine; CHANNELS],
     #[state(skip)]
     wires: Vec<SignalId>,
-    level: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
@@ -194,8 +190,9 @@ impl Dac {
     /// The converter after reset.
     pub fn new(params: Params, dma: [DmaLine; CHANNELS]) -> Dac {
         let generation = if params.has_sample_and_hold { &L4 } else { &F4 };
-        let (registers, alarm) = (Registers::new(generation.map), Alarm::default());
-        Dac { params, generation, registers, channels: Default::default(), dma, wires: Vec::new(), level: false, alarm }
+        let (channels, wires, alarm) = Default::default();
+        let (registers, interrupt) = (Registers::new(generation.map), InterruptOutput::new(params.interrupt));
+        Dac { params, clock: params.clock, generation, registers, channels, dma, wires, interrupt, alarm }
     }
 
     /// A channel's half of DAC_CR.
@@ -214,29 +211,27 @@ impl Dac {
     }
 
     fn convert_after(&mut self, index: usize, cycles: u64, what: Converts, ctx: &Ctx) {
-        let due = self.params.clock.rate.after(ctx.now, Cycles(cycles));
+        let due = self.clock.rate.after(ctx.now, Cycles(cycles));
         self.channels[index].due = Some((due, what));
     }
 
-    /// Triggers all channels that wait for this trigger.
-    fn trigger(&mut self, select: u32, ctx: &mut Ctx) {
+    /// Triggers a channel, if it waits for this trigger.
+    fn trigger(&mut self, index: usize, select: u32, ctx: &mut Ctx) {
+        if !self.is_on(index) || self.trigger_of(index) != Some(select) {
+            return;
+        }
         let by_software = select == self.generation.software;
-        for index in 0..CHANNELS {
-            if !self.is_on(index) || self.trigger_of(index) != Some(select) {
-                continue;
-            }
-            let cycles = if by_software { WRITE_CYCLES } else { TRIGGER_CYCLES };
-            self.convert_after(index, cycles, Converts::Triggered, ctx);
-            if by_software || self.half(index) & CR_DMAEN1 == 0 {
-                continue;
-            }
-            let channel = &mut self.channels[index];
-            if channel.waits_for_dma {
-                channel.underruns = true;
-            } else if !channel.underruns {
-                channel.waits_for_dma = true;
-                self.dma[index].pulse(DMA_ACTIVITIES, ctx);
-            }
+        let cycles = if by_software { WRITE_CYCLES } else { TRIGGER_CYCLES };
+        self.convert_after(index, cycles, Converts::Triggered, ctx);
+        if by_software || self.half(index) & CR_DMAEN1 == 0 {
+            return;
+        }
+        let channel = &mut self.channels[index];
+        if channel.waits_for_dma {
+            channel.underruns = true;
+        } else if !channel.underruns {
+            channel.waits_for_dma = true;
+            self.dma[index].pulse(DMA_ACTIVITIES, ctx);
         }
     }
 
@@ -285,13 +280,6 @@ impl Dac {
             if value & bit != 0 {
                 (channel.underruns, channel.waits_for_dma) = (false, false);
             }
-        }
-    }
-
-    /// SWTRIGx: only a channel that waits for the software trigger uses it.
-    fn trigger_by_software(&mut self, index: usize, ctx: &Ctx) {
-        if self.is_on(index) && self.trigger_of(index) == Some(self.generation.software) {
-            self.convert_after(index, WRITE_CYCLES, Converts::Triggered, ctx);
         }
     }
 
@@ -374,7 +362,7 @@ impl Table for Dac {
             CR => self.switch(old, ctx),
             SWTRIGR => (0..CHANNELS)
                 .filter(|index| new >> index & 1 != 0)
-                .for_each(|index| self.trigger_by_software(index, ctx)),
+                .for_each(|index| self.trigger(index, self.generation.software, ctx)),
             DHR12R1..=DHR8RD => self.set_data(register, new, ctx),
             SR => self.clear(new),
             MCR if new & MCR_SAMPLE_AND_HOLD != 0 => {
@@ -386,9 +374,7 @@ impl Table for Dac {
 
     fn update(&mut self, ctx: &mut Ctx) {
         let level = (0..CHANNELS).any(|index| self.channels[index].underruns && self.half(index) & CR_DMAUDRIE1 != 0);
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(level, ctx);
         for index in 0..CHANNELS {
             // The output of a channel that is off is 0.
             if !self.is_on(index) && self.channels[index].shown != 0 {
@@ -416,7 +402,7 @@ impl Device for Dac {
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         if level && self.params.gate.state(ctx.bus) {
             self.settle(ctx);
-            self.trigger(input, ctx);
+            (0..CHANNELS).for_each(|index| self.trigger(index, input, ctx));
             self.update(ctx);
         }
     }
@@ -433,13 +419,13 @@ impl Device for Dac {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         }
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("conversions".to_owned(), self.channels.iter().map(|channel| channel.conversions).sum())]
+        totals([("conversions", self.channels.iter().map(|channel| channel.conversions).sum())])
     }
 }

@@ -14,7 +14,9 @@ pub mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::transfer::{Buffer, Failure, Side};
+use std::collections::VecDeque;
+
+use self::transfer::{Failure, Side};
 use crate::prelude::*;
 use crate::support::activities::{DMA, TRANSFER};
 use crate::support::axi_lite::AxiLitePort;
@@ -104,28 +106,6 @@ impl Phase for Params {
 pub const MODEL: Model =
     Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).with_activities(DMA).naming(MAP.rows);
 
-impl Params {
-    /// Reads the node.
-    pub fn from_node(reader: &mut NodeReader) -> Params {
-        reader.known(&["clock-names"]);
-        reader.known(&["#dma-cells"]);
-        reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
-        reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
-        let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
-        Params {
-            port: AxiLitePort::from_node(reader),
-            max_burst_beats: max_burst_beats(reader, lite),
-            lite,
-            store_and_forward: reader.flag("xlnx,include-sf", "the core stores a burst before it forwards it"),
-            setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from BTT to the first read address"),
-            forward_cycles: reader.timing_cycles("cyclescope,forward-cycles", "clocks from a word read to it written"),
-            burst_gap_cycles: reader
-                .timing_cycles("cyclescope,burst-gap-cycles", "idle data clocks between two bursts"),
-            interrupt: reader.interrupt(0, "its interrupt"),
-        }
-    }
-}
-
 /// PG034 v4.1: 2 to 256 beats; "CDMA Lite Mode Restrictions": 16, 32 or 64.
 fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
     let (least, most) = if lite { (16, 64) } else { (2, 256) };
@@ -145,8 +125,9 @@ pub struct AxiCdma {
     read: Side,
     #[poll(skip = "as `read`")]
     write: Side,
+    /// Words between the sides, each with its arrival time.
     #[poll(skip = "as `read`")]
-    buffer: Buffer,
+    buffer: VecDeque<(u32, Ps)>,
     /// The last write response of the transfer.
     #[poll(skip = "as `read`")]
     responded: Ps,
@@ -168,32 +149,36 @@ struct Totals {
 }
 
 /// The kind of an event: the two low bits of its token, below the generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    Read,
-    Write,
-    End,
-}
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const END: u32 = 2;
 
 /// Builds the engine from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(AxiCdma::new(Params::from_node(reader)))
+    reader.known(&["clock-names", "#dma-cells"]);
+    reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
+    reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
+    let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
+    let params = Params {
+        port: AxiLitePort::from_node(reader),
+        max_burst_beats: max_burst_beats(reader, lite),
+        lite,
+        store_and_forward: reader.flag("xlnx,include-sf", "the core stores a burst before it forwards it"),
+        setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from BTT to the first read address"),
+        forward_cycles: reader.timing_cycles("cyclescope,forward-cycles", "clocks from a word read to it written"),
+        burst_gap_cycles: reader.timing_cycles("cyclescope,burst-gap-cycles", "idle data clocks between two bursts"),
+        interrupt: reader.interrupt(0, "its interrupt"),
+    };
+    Box::new(AxiCdma::new(params))
 }
 
 impl AxiCdma {
     /// An idle engine.
     pub fn new(params: Params) -> AxiCdma {
-        AxiCdma {
-            params,
-            registers: Registers::new(&MAP),
-            read: Side::default(),
-            write: Side::default(),
-            buffer: Buffer::new(2 * params.max_burst_beats),
-            responded: Ps::ZERO,
-            outcome: Ok(()),
-            generation: 0,
-            totals: Totals::default(),
-        }
+        let (read, write, responded, generation, totals) = Default::default();
+        let (registers, outcome) = (Registers::new(&MAP), Ok(()));
+        let buffer = VecDeque::with_capacity(2 * params.max_burst_beats as usize);
+        AxiCdma { params, registers, read, write, buffer, responded, outcome, generation, totals }
     }
 
     fn wrote_control(&mut self, new: u32, ctx: &mut Ctx) {
@@ -226,7 +211,7 @@ impl AxiCdma {
         self.read = self.side(SA, CDMACR_KEYHOLE_READ);
         self.write = self.side(DA, CDMACR_KEYHOLE_WRITE);
         self.read.armed = true;
-        self.schedule(first, Due::Read, ctx);
+        self.schedule(first, READ, ctx);
     }
 
     /// A side of the transfer, with the register of its address, and its keyhole bit.
@@ -240,15 +225,15 @@ impl AxiCdma {
         bytes != 0 && aligned && (!self.params.lite || bytes <= self.params.max_burst_beats * 4)
     }
 
-    fn schedule(&self, due: Ps, what: Due, ctx: &mut Ctx) {
-        ctx.schedule(due, self.generation << 2 | what as u32);
+    fn schedule(&self, due: Ps, what: u32, ctx: &mut Ctx) {
+        ctx.schedule(due, self.generation << 2 | what);
     }
 
     fn finish_at(&mut self, due: Ps, outcome: Result<(), Failure>, ctx: &mut Ctx) {
         // All later events of this transfer are stale.
         self.generation += 1;
         self.outcome = outcome;
-        self.schedule(due.max(ctx.now), Due::End, ctx);
+        self.schedule(due.max(ctx.now), END, ctx);
     }
 
     fn end(&mut self) {
@@ -298,21 +283,18 @@ impl Device for AxiCdma {
         if token >> 2 != self.generation & (u32::MAX >> 2) {
             return;
         }
-        if token & 3 == Due::Read as u32 {
-            self.read_due(ctx);
-        } else if token & 3 == Due::Write as u32 {
-            self.write_due(ctx);
-        } else {
-            self.end();
-            self.update(ctx);
+        match token & 3 {
+            READ => self.read_due(ctx),
+            WRITE => self.write_due(ctx),
+            _ => {
+                self.end();
+                self.update(ctx);
+            }
         }
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![
-            ("transfers".to_owned(), self.totals.transfers),
-            ("bytes".to_owned(), self.totals.bytes),
-            ("bursts".to_owned(), self.totals.bursts),
-        ]
+        let Totals { transfers, bytes, bursts } = self.totals;
+        totals([("transfers", transfers), ("bytes", bytes), ("bursts", bursts)])
     }
 }

@@ -1,27 +1,11 @@
 //! A channel's registers, and the state of its transfer.
 
-use super::registers::{
-    Addressing, CBC, CC, CC_INITD, CC_RDIP, CC_WRIP, CDA, CDS_MSP, CDUS, CHANNEL, CIS, CNDA, CNDC, CSA, CSUS, CUBC,
-    Config, NextDescriptor,
-};
+use super::registers::*;
 use crate::prelude::*;
-
-/// The next step of a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Stage {
-    /// Nothing: it is disabled.
-    #[default]
-    Off,
-    /// It reads its next descriptor.
-    Fetch,
-    /// It reads data, once it is requested.
-    Read,
-    /// It writes the data that it has read.
-    Write,
-}
+use crate::support::bus_master::Stage;
 
 /// A channel.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Channel {
     /// XDMAC_CUBC is the data left of the microblock.
     pub registers: Registers,
@@ -49,40 +33,48 @@ pub struct Channel {
 impl Channel {
     /// After reset.
     pub fn new() -> Channel {
-        Channel {
-            registers: Registers::new(&CHANNEL),
-            microblock: 0,
-            microblocks_left: 0,
-            stage: Stage::Off,
-            linked: false,
-            chunk_left: 0,
-            asked: false,
-            armed: false,
-            generation: 0,
-            data: Vec::new(),
-            has_datum: false,
-        }
+        Channel { registers: Registers::new(&CHANNEL), ..Channel::default() }
     }
 
-    /// A read of a register.
-    pub fn read(&mut self, register: u32) -> u32 {
-        let held = self.registers.held(register);
-        self.registers.was_read(register);
-        if register != CC {
-            return held;
-        }
+    /// XDMAC_CC, which holds `held`.
+    pub fn configuration(&self, held: u32) -> u32 {
         let moving = self.stage == Stage::Write || self.chunk_left > 0;
         held | CC_INITD | flag(CC_RDIP | CC_WRIP, moving)
     }
 
-    /// XDMAC_CC.
-    pub fn config(&self) -> Config {
-        Config(self.registers[CC])
+    /// True if a bit of XDMAC_CC is set.
+    pub fn is(&self, bit: u32) -> bool {
+        self.registers.has(CC, bit)
     }
 
-    /// XDMAC_CNDC.
-    pub fn next(&self) -> NextDescriptor {
-        NextDescriptor(self.registers[CNDC])
+    /// A field of XDMAC_CC.
+    pub fn field(&self, mask: u32) -> u32 {
+        self.registers.field(CC, mask)
+    }
+
+    /// Data of a memory burst (MBSIZE).
+    pub fn burst(&self) -> u32 {
+        [1, 4, 8, 16][self.field(CC_MBSIZE) as usize]
+    }
+
+    /// Data of a chunk, for one request (CSIZE).
+    pub fn chunk(&self) -> u32 {
+        1 << self.field(CC_CSIZE).min(4)
+    }
+
+    /// Bytes of a datum (DWIDTH).
+    pub fn datum_bytes(&self) -> u32 {
+        1 << self.field(CC_DWIDTH)
+    }
+
+    /// True if there is a descriptor.
+    pub fn has_next(&self) -> bool {
+        self.registers.has(CNDC, CNDC_NDE)
+    }
+
+    /// Words of a descriptor of the present view.
+    pub fn descriptor_words(&self) -> usize {
+        [3, 4, 5, 9][self.registers.field(CNDC, CNDC_NDVIEW) as usize]
     }
 
     /// The data left of the microblock.
@@ -107,28 +99,24 @@ impl Channel {
 
     /// Loads a descriptor that was read: words in the order of its view.
     pub fn load_descriptor(&mut self, words: &[u32; 9]) {
-        let now = self.next();
-        let [next_address, control, first, second, config, block, data_stride, source_stride, destination_stride] =
-            *words;
+        let (control, view) = (self.registers[CNDC], self.registers.field(CNDC, CNDC_NDVIEW));
+        let [next_address, microblock, first, second, configuration, rest @ ..] = *words;
         let registers = &mut self.registers;
         registers.set(CNDA, next_address);
-        registers.set(CUBC, control);
-        registers.set(CNDC, control >> 24);
-        if now.updates_source() {
+        registers.set(CUBC, microblock);
+        registers.set(CNDC, microblock >> 24);
+        if control & CNDC_NDSUP != 0 {
             registers.set(CSA, first);
         }
-        if now.updates_destination() {
-            registers.set(CDA, if now.view() == 0 { first } else { second });
+        if control & CNDC_NDDUP != 0 {
+            registers.set(CDA, if view == 0 { first } else { second });
         }
-        if now.view() >= 2 {
-            registers.set(CC, config & !Config::STATE);
+        if view >= 2 {
+            registers.set(CC, configuration & !(CC_INITD | CC_RDIP | CC_WRIP));
         }
-        if now.view() == 3 {
-            let values = [block, data_stride, source_stride, destination_stride];
-            [CBC, CDS_MSP, CSUS, CDUS]
-                .into_iter()
-                .zip(values)
-                .for_each(|(register, value)| registers.set(register, value));
+        if view == 3 {
+            let others = [CBC, CDS_MSP, CSUS, CDUS].into_iter().zip(rest);
+            others.for_each(|(register, value)| registers.set(register, value));
         }
     }
 
@@ -143,21 +131,14 @@ impl Channel {
 
     /// Updates addresses and counts after `data` data have been written. False at the end of the block.
     pub fn moved(&mut self, data: u32) -> bool {
-        let (config, left) = (self.config(), self.left() - data);
-        let strides = self.registers[CDS_MSP];
-        self.advance(CSA, |at| after(at, config.source(), data, config.datum_bytes(), strides as u16 as i16));
-        self.advance(CDA, |at| {
-            after(at, config.destination(), data, config.datum_bytes(), (strides >> 16) as u16 as i16)
-        });
+        let left = self.left() - data;
+        [&SOURCE, &DESTINATION].into_iter().for_each(|side| self.advance(side, data, left == 0));
         self.registers.set(CUBC, left);
         self.chunk_left = self.chunk_left.saturating_sub(data);
         self.stage = Stage::Read;
         if left > 0 {
             return true;
         }
-        let [source, destination] = [CSUS, CDUS].map(|register| self.registers[register]);
-        self.advance(CSA, |at| at.wrapping_add(stride(config.source(), source)));
-        self.advance(CDA, |at| at.wrapping_add(stride(config.destination(), destination)));
         if self.microblocks_left == 0 {
             return false;
         }
@@ -166,34 +147,19 @@ impl Channel {
         true
     }
 
-    fn advance(&mut self, register: u32, after: impl Fn(u32) -> u32) {
-        self.registers.set(register, after(self.registers[register]));
-    }
-
-    /// Width of an access for (a part of) a datum.
-    pub fn access_size(&self) -> AccessSize {
-        match self.config().datum_bytes() {
-            1 => AccessSize::Byte,
-            2 => AccessSize::Half,
-            _ => AccessSize::Word,
-        }
-    }
-}
-
-fn after(address: u32, addressing: Addressing, data: u32, bytes: u32, data_stride: i16) -> u32 {
-    match addressing {
-        Addressing::Fixed => address,
-        Addressing::Incremented | Addressing::MicroblockStride => address.wrapping_add(data * bytes),
-        Addressing::BothStrides => {
-            address.wrapping_add(data.wrapping_mul(bytes.wrapping_add_signed(i32::from(data_stride))))
-        }
-    }
-}
-
-/// The signed 24-bit number that is added at a microblock's end.
-fn stride(addressing: Addressing, register: u32) -> u32 {
-    match addressing {
-        Addressing::Fixed | Addressing::Incremented => 0,
-        Addressing::MicroblockStride | Addressing::BothStrides => ((register << 8) as i32 >> 8) as u32,
+    /// Updates the address of a side after some data; a microblock may have ended with them.
+    fn advance(&mut self, side: &Side, data: u32, ends_microblock: bool) {
+        let (mode, bytes) = (self.field(side.mode), self.datum_bytes());
+        let data_stride = (self.registers[CDS_MSP] >> side.data_stride) as i16;
+        let step = match mode {
+            FIXED => 0,
+            BOTH_STRIDES => bytes.wrapping_add_signed(data_stride.into()),
+            _ => bytes,
+        };
+        // A signed number of 24 bits.
+        let stride = (self.registers[side.stride] << 8) as i32 >> 8;
+        let stride = if ends_microblock && mode >= MICROBLOCK_STRIDE { stride } else { 0 };
+        let address = self.registers[side.address].wrapping_add(data.wrapping_mul(step));
+        self.registers.set(side.address, address.wrapping_add_signed(stride));
     }
 }

@@ -1,6 +1,6 @@
 //! The register map (SAMA5D2 Series datasheet, "DMA Controller (XDMAC)", "Register Summary"), and the fields.
 
-use crate::registers::{field, registers};
+use crate::registers::{Banks, registers};
 
 registers! {
     /// The global registers.
@@ -53,130 +53,33 @@ registers! {
 
 /// Channels.
 pub const CHANNELS: usize = 16;
-/// Offset of the first channel's registers.
-pub const CHANNEL_BASE: u32 = 0x50;
-/// Bytes of a channel's registers.
-pub const CHANNEL_BYTES: u32 = 0x40;
+/// The places of their registers.
+pub const PLACES: Banks = Banks { first: 0x50, bytes: 0x40, count: CHANNELS, begin: CIE };
 
 /// All channels.
 const ALL: u32 = 0xffff;
 /// All events of a channel.
 const EVENTS: u32 = 0x7f;
 
-/// How an address changes after each datum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressing {
-    /// FIXED_AM.
-    Fixed,
-    /// INCREMENTED_AM.
-    Incremented,
-    /// UBS_AM: incremented, with a stride after each microblock.
-    MicroblockStride,
-    /// UBS_DS_AM: both strides.
-    BothStrides,
+/// A side of a transfer: where registers have its settings.
+pub struct Side {
+    /// The address.
+    pub address: u32,
+    /// The addressing mode in XDMAC_CC.
+    pub mode: u32,
+    /// The position of the data stride in XDMAC_CDS_MSP.
+    pub data_stride: u32,
+    /// The microblock stride.
+    pub stride: u32,
 }
 
-/// XDMAC_CC.
-#[derive(Clone, Copy, Debug)]
-pub struct Config(pub u32);
+/// The sides.
+pub const SOURCE: Side = Side { address: CSA, mode: CC_SAM, data_stride: 0, stride: CSUS };
+pub const DESTINATION: Side = Side { address: CDA, mode: CC_DAM, data_stride: 16, stride: CDUS };
 
-impl Config {
-    /// Bits that only the device sets.
-    pub const STATE: u32 = CC_INITD | CC_RDIP | CC_WRIP;
-
-    /// TYPE: synchronised with a peripheral.
-    pub const fn is_synchronised(self) -> bool {
-        self.0 & CC_TYPE != 0
-    }
-
-    /// MBSIZE: data of a memory burst.
-    pub const fn burst(self) -> u32 {
-        match field(self.0, CC_MBSIZE) {
-            0 => 1,
-            1 => 4,
-            2 => 8,
-            _ => 16,
-        }
-    }
-
-    /// SWREQ: requests come from software.
-    pub const fn asks_software(self) -> bool {
-        self.0 & CC_SWREQ != 0
-    }
-
-    /// MEMSET: only the first datum is read.
-    pub const fn is_memset(self) -> bool {
-        self.0 & CC_MEMSET != 0
-    }
-
-    /// CSIZE: data of a chunk, for one request.
-    pub const fn chunk(self) -> u32 {
-        let code = field(self.0, CC_CSIZE);
-        1 << if code > 4 { 4 } else { code }
-    }
-
-    /// DWIDTH: bytes of a datum.
-    pub const fn datum_bytes(self) -> u32 {
-        1 << field(self.0, CC_DWIDTH)
-    }
-
-    /// SAM.
-    pub const fn source(self) -> Addressing {
-        addressing(field(self.0, CC_SAM))
-    }
-
-    /// DAM.
-    pub const fn destination(self) -> Addressing {
-        addressing(field(self.0, CC_DAM))
-    }
-
-    /// PERID.
-    pub const fn request_line(self) -> usize {
-        field(self.0, CC_PERID) as usize
-    }
-}
-
-const fn addressing(code: u32) -> Addressing {
-    match code {
-        0 => Addressing::Fixed,
-        1 => Addressing::Incremented,
-        2 => Addressing::MicroblockStride,
-        _ => Addressing::BothStrides,
-    }
-}
-
-/// XDMAC_CNDC, and bits 28 to 24 of a descriptor's MBR_UBC.
-#[derive(Clone, Copy, Debug)]
-pub struct NextDescriptor(pub u32);
-
-impl NextDescriptor {
-    /// NDE: there is a descriptor.
-    pub const fn exists(self) -> bool {
-        self.0 & CNDC_NDE != 0
-    }
-
-    /// NDSUP: the descriptor has the source's parameters.
-    pub const fn updates_source(self) -> bool {
-        self.0 & CNDC_NDSUP != 0
-    }
-
-    /// NDDUP: the descriptor has the destination's parameters.
-    pub const fn updates_destination(self) -> bool {
-        self.0 & CNDC_NDDUP != 0
-    }
-
-    /// NDVIEW.
-    pub const fn view(self) -> u32 {
-        field(self.0, CNDC_NDVIEW)
-    }
-
-    /// Words of a descriptor of that view.
-    pub const fn words(self) -> u32 {
-        match self.view() {
-            0 => 3,
-            1 => 4,
-            2 => 5,
-            _ => 9,
-        }
-    }
-}
+/// How an address changes after each datum: FIXED_AM; INCREMENTED_AM; UBS_AM, which is incremented, with a stride after
+/// each microblock; UBS_DS_AM, which has both strides.
+pub const FIXED: u32 = 0;
+pub const INCREMENTED: u32 = 1;
+pub const MICROBLOCK_STRIDE: u32 = 2;
+pub const BOTH_STRIDES: u32 = 3;

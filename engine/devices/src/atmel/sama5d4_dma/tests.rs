@@ -37,7 +37,7 @@ fn params() -> Params {
         clock: mhz(100).into(),
         setup_cycles: Cycles(10),
         request_cycles: Cycles(3),
-        interrupt: Some(IrqLine::Core { core: 0, bit: 6 }),
+        interrupt: InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 6 })),
     }
 }
 
@@ -111,12 +111,12 @@ impl Rig {
     /// Registers of a channel.
     fn set(&mut self, channel: u32, registers: &[(u32, u32)]) {
         for (register, value) in registers {
-            self.put(CHANNEL_BASE + channel * CHANNEL_BYTES + register, *value);
+            self.put(PLACES.first + channel * PLACES.bytes + register, *value);
         }
     }
 
     fn of(&mut self, channel: u32, register: u32) -> u32 {
-        self.get(CHANNEL_BASE + channel * CHANNEL_BYTES + register)
+        self.get(PLACES.first + channel * PLACES.bytes + register)
     }
 
     fn store(&mut self, at: u32, words: &[u32]) {
@@ -168,7 +168,7 @@ proptest! {
         distance in 1_u64..60,
         accesses in prop::collection::vec(
             (
-                prop::sample::select(vec![GS, GIS, GIE, GE, GD, CHANNEL_BASE + 0xc]),
+                prop::sample::select(vec![GS, GIS, GIE, GE, GD, PLACES.first + 0xc]),
                 0_u32..32,
             ),
             1..6,
@@ -189,7 +189,7 @@ proptest! {
 #[test]
 fn a_wait_for_a_channel_is_skipped() {
     let make = || Bench::new(Xdmac::new(Params { setup_cycles: Cycles(5000), ..params() }));
-    let (status, active) = (Access::Read(CHANNEL_BASE + 0xc), Access::Read(GS));
+    let (status, active) = (Access::Read(PLACES.first + 0xc), Access::Read(GS));
     let enabled = || {
         let mut bench = make();
         bench.write(Ps(0), GE, 1).unwrap();

@@ -25,6 +25,7 @@ use super::{CHANGES, Channels, DMA_ACTIVITIES, Inputs};
 use crate::prelude::*;
 use crate::support::activities::{ADC, CONVERSION};
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::Kind;
 
 registers! {
@@ -57,9 +58,9 @@ registers! {
     }
 }
 
-/// Bytes from one converter's registers to the next one's.
-const STRIDE: u32 = 0x100;
 const CONVERTERS: usize = 3;
+/// The registers of the converters.
+const PLACES: Banks = Banks { first: 0, bytes: 0x100, count: CONVERTERS, begin: SR };
 /// The channels of an STM32F4, and the reference (DS8626, embedded reference voltage).
 const AT: Channels = Channels {
     first: 0,
@@ -72,36 +73,37 @@ const AT: Channels = Channels {
 };
 
 /// The board's parameters of the converters.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// PCLK2.
     pub clock: ClockInput,
     /// Number of converters.
-    #[state(skip)]
     pub converters: usize,
     /// What is at the channels.
-    #[state(skip)]
     pub inputs: Inputs,
     /// True if the temperature sensor shares VBAT's channel.
-    #[state(skip)]
     pub sensor_shares_vbat: bool,
     /// The interrupt of the converters.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// The clock enable bit of the converters.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The converters.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
+#[banks(converters, PLACES)]
 #[poll(first = Adc::list_conversion)]
 pub struct Adc {
+    #[state(skip)]
     params: Params,
-    converters: [Converter; CONVERTERS],
-    common: Registers,
+    clock: ClockInput,
+    #[state(with = engine::state::fixed)]
+    converters: Vec<Converter>,
+    /// Those that the converters have in common.
+    registers: Registers,
     dma: [DmaLine; CONVERTERS],
-    level: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
@@ -133,18 +135,19 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Adc {
     /// The converters after reset.
     pub fn new(params: Params, dma: [DmaLine; CONVERTERS]) -> Adc {
-        let (converters, common) = (Default::default(), Registers::new(&COMMON));
-        Adc { params, converters, common, dma, level: false, alarm: Alarm::default() }
+        let converters = (0..params.converters).map(|_| Converter::new()).collect();
+        let (registers, interrupt) = (Registers::new(&COMMON), InterruptOutput::new(params.interrupt));
+        Adc { params, clock: params.clock, converters, registers, dma, interrupt, alarm: Alarm::default() }
     }
 
     /// Clocks of PCLK2 in a clock of ADCCLK.
     fn divider(&self) -> u64 {
-        2 * (u64::from(self.common.field(CCR, CCR_ADCPRE)) + 1)
+        2 * (u64::from(self.registers.field(CCR, CCR_ADCPRE)) + 1)
     }
 
     /// The result of a conversion of a channel by a converter.
     fn sample(&self, index: usize, channel: usize) -> u32 {
-        let (vbat, sensor) = (self.common.has(CCR, CCR_VBATE), self.common.has(CCR, CCR_TSVREFE));
+        let (vbat, sensor) = (self.registers.has(CCR, CCR_VBATE), self.registers.has(CCR, CCR_TSVREFE));
         let shared = self.params.sensor_shares_vbat;
         let input = match channel {
             0..16 => Some(channel),
@@ -158,93 +161,16 @@ impl Adc {
         input.map_or(0, |input| self.params.inputs.code(input))
     }
 
-    fn settle(&mut self, ctx: &Ctx) {
-        let cycle = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        let divider = self.divider();
-        for index in 0..self.params.converters {
-            while let Some(channel) = self.converters[index].ends_by(cycle) {
-                let code = self.sample(index, channel);
-                self.converters[index].end(code, divider);
-            }
-        }
-    }
-
-    /// The converter whose register is at `offset`.
-    fn converter(&mut self, offset: u32) -> Option<&mut Converter> {
-        self.converters[..self.params.converters].get_mut((offset / STRIDE) as usize)
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if offset == CCR {
-            if value & CCR_MULTI != 0 {
-                ctx.note("converters that work together (ADC_CCR.MULTI) are not modelled: each works alone");
-            }
-            self.common.set(CCR, value);
-            return;
-        }
-        let divider = self.divider();
-        let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0.next_multiple_of(divider);
-        let Some(converter) = self.converter(offset) else { return };
-        if offset % STRIDE != CR2 {
-            _ = converter.registers.write(offset % STRIDE, value);
-            return;
-        }
-        if value & (CR2_JSWSTART | CR2_JEXTEN | CR2_EXTEN) != 0 {
-            ctx.note("injected sequences and external triggers (ADC_CR2) are not modelled: none begins");
-        }
-        if value & CR2_SWSTART != 0 && value & CR2_ADON == 0 {
-            ctx.note("SWSTART was set while the converter is off (ADC_CR2.ADON): nothing is converted");
-        }
-        converter.set_control2(value, begins, divider);
-    }
-
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.converters.iter_mut().for_each(Converter::reset);
-        self.common.reset();
+        self.registers.reset();
         self.update(ctx);
-    }
-
-    fn register(&mut self, offset: u32) -> u32 {
-        match offset {
-            CSR => {
-                let converters = self.converters[..self.params.converters].iter().enumerate();
-                converters.map(|(index, converter)| converter.registers[SR] << (8 * index)).sum()
-            }
-            CCR => self.common[CCR],
-            _ => match self.converter(offset) {
-                Some(converter) if offset % STRIDE == DR => converter.take(),
-                Some(converter) => converter.registers[offset % STRIDE],
-                None => 0,
-            },
-        }
     }
 
     /// The end of the next conversion.
     fn next(&self) -> Option<Ps> {
-        let next = self.converters.iter().filter_map(Converter::next).min();
-        next.map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)))
-    }
-
-    fn update(&mut self, ctx: &mut Ctx) {
-        let level = self.converters[..self.params.converters].iter().any(Converter::interrupts);
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
-        for (converter, line) in self.converters.iter().zip(&mut self.dma).take(self.params.converters) {
-            line.set(converter.asks(), DMA_ACTIVITIES, ctx);
-        }
-        if ctx.records(Kind::Conversion) {
-            for (index, converter) in self.converters.iter().enumerate() {
-                let due = converter.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
-                let channel = converter.ends_by(u64::MAX).map_or(Detail::None, |it| Detail::Value(it as u32));
-                ctx.awaits((&CONVERSION, index as u32), due, channel);
-            }
-        }
-        match self.next() {
-            Some(due) => self.alarm.set(due, CHANGES, ctx),
-            None => self.alarm.cancel(CHANGES, ctx),
-        }
+        self.converters.iter().filter_map(Converter::next).min().map(|cycle| self.clock.rate.ps_at_floor(Cycles(cycle)))
     }
 
     /// Conversions end at events.
@@ -255,37 +181,75 @@ impl Adc {
     }
 }
 
+impl Table for Adc {
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let cycle = self.clock.rate.cycles_until_floor(ctx.now).0;
+        let divider = self.divider();
+        for index in 0..self.converters.len() {
+            while let Some(channel) = self.converters[index].ends_by(cycle) {
+                let code = self.sample(index, channel);
+                self.converters[index].end(code, divider);
+            }
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        if register == CSR {
+            let converters = self.converters.iter().enumerate();
+            return converters.map(|(index, converter)| converter.registers[SR] << (8 * index)).sum();
+        }
+        let Some((index, DR)) = PLACES.at(register) else { return held };
+        self.converters.get_mut(index).map_or(held, Converter::take)
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, value: u32, ctx: &mut Ctx) {
+        if register == CCR && value & CCR_MULTI != 0 {
+            ctx.note("converters that work together (ADC_CCR.MULTI) are not modelled: each works alone");
+        }
+        let Some((index, CR2)) = PLACES.at(register) else { return };
+        let divider = self.divider();
+        let begins = self.clock.rate.cycles_until_ceil(ctx.now).0.next_multiple_of(divider);
+        if value & (CR2_JSWSTART | CR2_JEXTEN | CR2_EXTEN) != 0 {
+            ctx.note("injected sequences and external triggers (ADC_CR2) are not modelled: none begins");
+        }
+        if value & CR2_SWSTART != 0 && value & CR2_ADON == 0 {
+            ctx.note("SWSTART was set while the converter is off (ADC_CR2.ADON): nothing is converted");
+        }
+        self.converters[index].set_control2(value, begins, divider);
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.interrupt.drive(self.converters.iter().any(Converter::interrupts), ctx);
+        for (converter, line) in self.converters.iter().zip(&mut self.dma) {
+            line.set(converter.asks(), DMA_ACTIVITIES, ctx);
+        }
+        if ctx.records(Kind::Conversion) {
+            for (index, converter) in self.converters.iter().enumerate() {
+                let due = converter.next().map(|cycle| self.clock.rate.ps_at_floor(Cycles(cycle)));
+                let channel = converter.ends_by(u64::MAX).map_or(Detail::None, |it| Detail::Value(it as u32));
+                ctx.awaits((&CONVERSION, index as u32), due, channel);
+            }
+        }
+        match self.next() {
+            Some(due) => self.alarm.set(due, CHANGES, ctx),
+            None => self.alarm.cancel(CHANGES, ctx),
+        }
+    }
+}
+
 impl Device for Adc {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == DR
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            let value = self.register(offset);
-            self.update(ctx);
-            value
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -301,9 +265,9 @@ impl Device for Adc {
     /// The rest of a conversion continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        let now = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let before = self.clock.rate.cycles_until_floor(ctx.now).0;
+        self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
+        let now = self.clock.rate.cycles_until_floor(ctx.now).0;
         self.converters.iter_mut().for_each(|converter| converter.move_by(before, now));
         self.alarm.cancel(CHANGES, ctx);
         self.update(ctx);
@@ -313,6 +277,6 @@ impl Device for Adc {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("conversions".to_owned(), self.converters.iter().map(|converter| converter.conversions).sum())]
+        totals([("conversions", self.converters.iter().map(|converter| converter.conversions).sum())])
     }
 }

@@ -27,6 +27,7 @@ use crate::prelude::*;
 use crate::registers::Row;
 use crate::support::activities::{CALIBRATED_ADC, CALIBRATION, CONVERSION, POWER_UP};
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::kernel_clock::KernelClock;
 use engine::activity::Kind;
 
@@ -127,6 +128,16 @@ enum Doing {
     Waiting(u32),
 }
 
+impl Doing {
+    /// Its end.
+    const fn end(&mut self) -> Option<&mut u64> {
+        match self {
+            Doing::Calibrating(end) | Doing::PoweringUp(end) | Doing::Converting(_, end) => Some(end),
+            Doing::Nothing | Doing::Waiting(_) => None,
+        }
+    }
+}
+
 /// The converter.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(self.params.gate))]
@@ -145,7 +156,7 @@ pub struct Adc {
     waits: bool,
     conversions: u64,
     dma: DmaLine,
-    level: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
@@ -175,20 +186,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Adc {
     /// The converter after reset.
     pub fn new(params: Params, dma: DmaLine) -> Adc {
-        let (doing, alarm) = Default::default();
-        Adc {
-            clocks: params.clocks.map(KernelClock::new),
-            params,
-            registers: Registers::new(&MAP),
-            doing,
-            regulated_at: Ps::ZERO,
-            data: 0,
-            waits: false,
-            conversions: 0,
-            dma,
-            level: false,
-            alarm,
-        }
+        let (doing, regulated_at, data, waits, conversions, alarm) = Default::default();
+        let (clocks, registers) = (params.clocks.map(KernelClock::new), Registers::new(&MAP));
+        let interrupt = InterruptOutput::new(params.interrupt);
+        Adc { params, clocks, registers, doing, regulated_at, data, waits, conversions, dma, interrupt, alarm }
     }
 
     fn has(&self, register: u32, bits: u32) -> bool {
@@ -296,24 +297,14 @@ impl Adc {
         self.registers.map().row(register).map_or("", |row| row.name)
     }
 
-    /// The end of the present activity.
-    const fn ends(&self) -> Option<u64> {
-        match self.doing {
-            Doing::Calibrating(end) | Doing::PoweringUp(end) | Doing::Converting(_, end) => Some(end),
-            Doing::Nothing | Doing::Waiting(_) => None,
-        }
-    }
-
-    /// When it comes, unless the clock is stopped.
+    /// When the end of the present activity comes, unless the clock is stopped.
     fn due(&self) -> Option<Ps> {
-        self.ends().and_then(|edge| self.clock().0.due(edge))
+        { self.doing }.end().and_then(|edge| self.clock().0.due(*edge))
     }
 
     fn drive(&mut self, ctx: &mut Ctx) {
         let level = self.has(ISR, self.registers[IER]);
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(level, ctx);
         let lost = self.has(ISR, ISR_OVR) && !self.has(CFGR, CFGR_OVRMOD);
         self.dma.set(self.has(CFGR, CFGR_DMAEN) && self.waits && !lost, DMA_ACTIVITIES, ctx);
         let due = self.due();
@@ -346,7 +337,7 @@ impl Adc {
         if let Some(due) = self.due() {
             poll.until(due);
         }
-        self.ends().is_none_or(|edge| edge > self.clock().0.edge(poll.now()))
+        { self.doing }.end().is_none_or(|edge| *edge > self.clock().0.edge(poll.now()))
     }
 }
 
@@ -435,13 +426,9 @@ impl Device for Adc {
         let is_asynchronous = !self.has(CCR, CCR_CKMODE);
         let moves = self.clocks.each_mut().map(|clock| clock.follow(ctx));
         let (before, now) = moves[usize::from(is_asynchronous)];
-        let moved = |edge: u64| now + edge.saturating_sub(before);
-        self.doing = match self.doing {
-            Doing::Calibrating(end) => Doing::Calibrating(moved(end)),
-            Doing::PoweringUp(end) => Doing::PoweringUp(moved(end)),
-            Doing::Converting(place, end) => Doing::Converting(place, moved(end)),
-            other => other,
-        };
+        if let Some(end) = self.doing.end() {
+            *end = now + end.saturating_sub(before);
+        }
         self.update(ctx);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
@@ -449,6 +436,6 @@ impl Device for Adc {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("conversions".to_owned(), self.conversions)]
+        totals([("conversions", self.conversions)])
     }
 }

@@ -27,9 +27,8 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::stream::{Direction, Stream, flags};
-use self::transfer::Port;
-use super::{KNOWN, Places, Wiring};
+use self::stream::{Side, Stream, flags};
+use super::{Wiring, timing};
 use crate::prelude::*;
 use crate::support::activities::DMA;
 
@@ -65,35 +64,24 @@ const FLAG_SHIFTS: [u32; 4] = [0, 6, 16, 22];
 const STREAMS: usize = 8;
 /// Request lines: a stream can have the requests of eight channels.
 const LINES: usize = 8 * STREAMS;
-const PLACES: Places = Places { first: CR, bytes: 0x18, count: STREAMS };
+const PLACES: Banks = Banks { first: CR, bytes: 0x18, count: STREAMS, begin: CR };
 const CR_INTERRUPTS: u32 = CR_DMEIE | CR_TEIE | CR_HTIE | CR_TCIE;
 
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// Clocks from a request to the access, at the peripheral port and at the memory port.
-    pub port_cycles: [Cycles; 2],
-    /// True if the controller can move data between memories.
-    pub between_memories: bool,
-}
-
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State, Polled)]
-struct Totals {
-    buffers: u64,
-    bytes: u64,
-}
-
 /// The controller.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.wiring.gate))]
+#[banks(streams, PLACES)]
 pub struct Dma {
+    /// True if the controller can move data between memories.
     #[state(skip)]
-    params: Params,
+    between_memories: bool,
+    registers: Registers,
     #[state(with = engine::state::fixed)]
     streams: Vec<Stream>,
-    ports: [Port; 2],
+    ports: [transfer::Port; 2],
     wiring: Wiring<STREAMS>,
-    totals: Totals,
+    buffers: u64,
+    bytes: u64,
 }
 
 /// For the list of models.
@@ -102,24 +90,20 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(KNOWN);
-    let meaning = ["AHB clocks from a peripheral's request to the access", "AHB clocks to an access of memory"];
-    let clock = reader.clock_input(0, "the AHB's clock");
-    let params = Params {
-        port_cycles: [
-            reader.timing_cycles("cyclescope,peripheral-cycles", meaning[0]),
-            reader.timing_cycles("cyclescope,memory-cycles", meaning[1]),
-        ],
-        between_memories: reader.flag("st,mem2mem", "it can move data between memories"),
-    };
-    Box::new(Dma::new(params, Wiring::from_node(reader, clock, LINES, "stream", 0)))
+    let cycles = [
+        ("cyclescope,peripheral-cycles", "AHB clocks from a peripheral's request to the access"),
+        ("cyclescope,memory-cycles", "AHB clocks to an access of memory"),
+    ];
+    let timing = timing(reader, cycles);
+    let between_memories = reader.flag("st,mem2mem", "it can move data between memories");
+    Box::new(Dma::new(between_memories, Wiring::from_node(reader, timing, LINES, "stream", 0)))
 }
 
 impl Dma {
     /// The controller after reset.
-    pub fn new(params: Params, wiring: Wiring<STREAMS>) -> Dma {
-        let streams = vec![Stream::default(); STREAMS];
-        Dma { params, streams, ports: Default::default(), wiring, totals: Totals::default() }
+    pub fn new(between_memories: bool, wiring: Wiring<STREAMS>) -> Dma {
+        let (registers, streams) = (Registers::new(&OWN), vec![Stream::new(); STREAMS]);
+        Dma { between_memories, registers, streams, ports: Default::default(), wiring, buffers: 0, bytes: 0 }
     }
 
     /// DMA_LISR, or DMA_HISR of the streams from 4 on.
@@ -133,41 +117,22 @@ impl Dma {
         }
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match (offset, PLACES.at(offset)) {
-            (_, Some((index, register))) => self.streams[index].register(register),
-            (LISR, _) => self.status(0),
-            (HISR, _) => self.status(4),
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match (offset, PLACES.at(offset)) {
-            (LIFCR, _) => self.clear(0, value),
-            (HIFCR, _) => self.clear(4, value),
-            (_, Some((index, CR))) => self.set_control(index, value, ctx),
-            (_, Some((index, register))) if !self.streams[index].set(register, value) => {
-                ctx.note(&format!("stream {index}: a register was written while EN is set, which locks it"));
-            }
-            _ => {}
-        }
-    }
-
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         (0..STREAMS).for_each(|index| self.lose_accesses(index));
-        self.streams = vec![Stream::default(); STREAMS];
-        self.update(ctx);
+        self.streams = vec![Stream::new(); STREAMS];
+        self.show(ctx);
     }
 
-    fn set_control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
+    /// A write of DMA_SxCR, which held `old`.
+    fn set_control(&mut self, index: usize, old: u32, value: u32, ctx: &mut Ctx) {
         let stream = &mut self.streams[index];
+        stream.registers.set(CR, old);
         if stream.closing && value & CR_EN != 0 {
             ctx.note(&format!("stream {index}: EN was set before it read 0 after being cleared: the stream stays off"));
         }
         if stream.is_on() {
-            stream.registers.set(CR, stream.registers[CR] & !CR_INTERRUPTS | value & CR_INTERRUPTS);
+            stream.registers.set(CR, old & !CR_INTERRUPTS | value & CR_INTERRUPTS);
             if value & CR_EN == 0 && stream.is_enabled() {
                 stream.registers.put(CR, CR_EN, false);
                 stream.closing = true;
@@ -184,11 +149,22 @@ impl Dma {
     /// Turns a disabled stream off when its accesses have ended and all data that were read are in memory.
     fn close(&mut self, index: usize) {
         let stream = &mut self.streams[index];
-        let holds = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();
+        let holds = stream.source() == Side::Peripheral && !stream.fifo.is_empty();
         let is_under_way = self.ports.iter().any(|port| port.is_under_way(index));
         if stream.closing && !holds && !is_under_way {
             stream.flags |= flags::TCIF;
             stream.stop();
+        }
+    }
+
+    fn show(&mut self, ctx: &mut Ctx) {
+        for (index, stream) in self.streams.iter().enumerate() {
+            let source = stream.source() as usize;
+            let detail = || Detail::Address { address: stream.next[source], bytes: stream.left[source] };
+            // The enable bits of DMA_SxCR are one position below their flags.
+            let enabled =
+                (stream.registers[CR] & CR_INTERRUPTS) << 1 | flag(flags::FEIF, stream.registers.has(FCR, FCR_FEIE));
+            self.wiring.show(index, stream.is_on(), detail, stream.flags & enabled != 0, ctx);
         }
     }
 
@@ -198,7 +174,7 @@ impl Dma {
             ctx.note("the peripheral as flow controller (DMA_SxCR.PFCTRL) is not modelled: DMA_SxNDTR counts");
         }
         stream.reload();
-        let refused = stream.direction() == Direction::Memories && !self.params.between_memories;
+        let refused = stream.is_between_memories() && !self.between_memories;
         if refused {
             ctx.note(&format!("stream {index}: this controller moves no data between memories"));
             stream.flags |= flags::TEIF;
@@ -213,46 +189,46 @@ impl Dma {
         }
         stream.begin();
     }
+}
+
+impl Table for Dma {
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        match (register, PLACES.at(register)) {
+            (_, Some((index, register))) => self.streams[index].shown(register, held),
+            (LISR, _) => self.status(0),
+            (HISR, _) => self.status(4),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match (register, PLACES.at(register)) {
+            (LIFCR, _) => self.clear(0, new),
+            (HIFCR, _) => self.clear(4, new),
+            (_, Some((index, CR))) => self.set_control(index, old, new, ctx),
+            (_, Some((index, register))) if !self.streams[index].takes(register, old, new) => {
+                ctx.note(&format!("stream {index}: a register was written while EN is set, which locks it"));
+            }
+            _ => {}
+        }
+    }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        for (index, stream) in self.streams.iter().enumerate() {
-            let source = stream.source() as usize;
-            let detail = || Detail::Address { address: stream.next[source], bytes: stream.left[source] };
-            // The enable bits of DMA_SxCR are one position below their flags.
-            let enabled =
-                (stream.registers[CR] & CR_INTERRUPTS) << 1 | flag(flags::FEIF, stream.registers.has(FCR, FCR_FEIE));
-            self.wiring.show(index, stream.is_on(), detail, stream.flags & enabled != 0, ctx);
-        }
+        self.arbitrate(ctx);
+        self.show(ctx);
     }
 }
 
 impl Device for Dma {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wiring.gate.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.wiring.gate.read(offset, size, ctx, |offset, _| self.register(offset))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.wiring.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.set_register(offset, value, ctx);
-            self.arbitrate(ctx);
-            self.update(ctx);
-        })
-    }
-
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.step(token, ctx);
-        self.update(ctx);
+        self.show(ctx);
     }
 
     /// A peripheral's request line.
@@ -272,7 +248,6 @@ impl Device for Dma {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let Totals { buffers, bytes } = self.totals;
-        [("buffers", buffers), ("bytes", bytes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
+        totals([("buffers", self.buffers), ("bytes", self.bytes)])
     }
 }

@@ -12,9 +12,10 @@
 //!
 //! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled again.
 
-use super::{Failed, KNOWN, Places, Wiring};
+use super::{Wiring, timing};
 use crate::prelude::*;
 use crate::support::activities::DMA;
+use crate::support::bus_master::Failed;
 
 #[cfg(test)]
 mod tests;
@@ -42,23 +43,14 @@ registers! {
 pub const MAP: Map = joined!(OWN, CHANNEL);
 
 const CHANNELS: usize = 7;
-const PLACES: Places = Places { first: CCR, bytes: 0x14, count: CHANNELS };
+const PLACES: Banks = Banks { first: CCR, bytes: 0x14, count: CHANNELS, begin: CCR };
 /// The flags of a channel are at the positions of their enables; the first one is set while any of them is.
 const TCIF: u32 = CCR_TCIE;
 const HTIF: u32 = CCR_HTIE;
 const TEIF: u32 = CCR_TEIE;
 const INTERRUPTS: u32 = TCIF | HTIF | TEIF;
 
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// Clocks from a request to the read.
-    pub request_cycles: Cycles,
-    /// Clocks from the end of the write until the next request is considered.
-    pub transfer_cycles: Cycles,
-}
-
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug, Default, State, Polled)]
 struct Channel {
     /// DMA_CNDTRx counts down.
     registers: Registers,
@@ -69,13 +61,11 @@ struct Channel {
     flags: u32,
 }
 
-impl Default for Channel {
-    fn default() -> Channel {
-        Channel { registers: Registers::new(&CHANNEL), count: 0, moved: 0, flags: 0 }
-    }
-}
-
 impl Channel {
+    fn new() -> Channel {
+        Channel { registers: Registers::new(&CHANNEL), ..Channel::default() }
+    }
+
     /// The next datum's source and destination: address and size in bytes.
     fn sides(&self) -> [(u32, u32); 2] {
         let side = |base: u32, size: u32, increments: u32| {
@@ -129,11 +119,13 @@ enum Step {
 }
 
 /// The controller.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.wiring.gate))]
+#[banks(channels, PLACES)]
 pub struct Dma {
-    #[state(skip)]
-    params: Params,
-    channels: [Channel; CHANNELS],
+    registers: Registers,
+    #[state(with = engine::state::fixed)]
+    channels: Vec<Channel>,
     wiring: Wiring<CHANNELS>,
     /// The channel that is served, and its next step.
     serves: Option<(usize, Step)>,
@@ -146,29 +138,28 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(KNOWN);
     reader.flag("st,mem2mem", "the controller can move data between memories, which is always the case");
     reader.u32_or("dma-offset", 0, 0..=255, "the DMAMUX channel of the controller's first channel");
-    let meaning = ["AHB clocks from a request to the read", "AHB clocks from the write to the next request"];
-    let clock = reader.clock_input(0, "the AHB's clock");
-    let params = Params {
-        request_cycles: reader.timing_cycles("cyclescope,request-cycles", meaning[0]),
-        transfer_cycles: reader.timing_cycles("cyclescope,transfer-cycles", meaning[1]),
-    };
-    Box::new(Dma::new(params, Wiring::from_node(reader, clock, CHANNELS, "channel", 1)))
+    let cycles = [
+        ("cyclescope,request-cycles", "AHB clocks from a request to the read"),
+        ("cyclescope,transfer-cycles", "AHB clocks from the write to the next request"),
+    ];
+    let timing = timing(reader, cycles);
+    Box::new(Dma::new(Wiring::from_node(reader, timing, CHANNELS, "channel", 1)))
 }
 
 impl Dma {
     /// The controller after reset.
-    pub fn new(params: Params, wiring: Wiring<CHANNELS>) -> Dma {
-        Dma { params, channels: Default::default(), wiring, serves: None, transfers: 0 }
+    pub fn new(wiring: Wiring<CHANNELS>) -> Dma {
+        let (registers, channels) = (Registers::new(&OWN), vec![Channel::new(); CHANNELS]);
+        Dma { registers, channels, wiring, serves: None, transfers: 0 }
     }
 
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.channels = Default::default();
+        self.channels = vec![Channel::new(); CHANNELS];
         self.discard(None);
-        self.update(ctx);
+        self.show(ctx);
     }
 
     /// Discards data that were read, of a channel or of any.
@@ -177,38 +168,6 @@ impl Dma {
             && channel.is_none_or(|channel| channel == *served)
         {
             *step = Step::Done;
-        }
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        let flags =
-            |(index, channel): (usize, &Channel)| (channel.flags | u32::from(channel.flags != 0)) << (4 * index);
-        match PLACES.at(offset) {
-            Some((index, register)) => self.channels[index].registers[register],
-            None if offset == ISR => self.channels.iter().enumerate().map(flags).sum(),
-            None => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let Some((index, register)) = PLACES.at(offset) else {
-            if offset == IFCR {
-                self.clear(value);
-            }
-            return;
-        };
-        let channel = &mut self.channels[index];
-        let was_on = channel.registers.has(CCR, CCR_EN);
-        if register != CCR && was_on {
-            ctx.note(&format!("channel {}: a register was written while EN is set: it keeps its value", index + 1));
-            return;
-        }
-        channel.registers.set(register, value);
-        if register == CCR && value & CCR_EN == 0 {
-            // Data that were read do not become part of the channel's next transfer.
-            self.discard(Some(index));
-        } else if register == CCR && !was_on {
-            channel.begin();
         }
     }
 
@@ -231,7 +190,7 @@ impl Dma {
         let next = ready.min_by_key(|(index, channel)| (3 - channel.registers.field(CCR, CCR_PL), *index));
         if let Some((index, _)) = next {
             self.serves = Some((index, Step::Read));
-            ctx.schedule(self.wiring.clock.rate.after(ctx.now, self.params.request_cycles), 0);
+            ctx.schedule(self.wiring.after(ctx.now, 0), 0);
         }
     }
 
@@ -273,10 +232,10 @@ impl Dma {
         self.wiring.requests.serve(index);
         self.transfers += 1;
         self.channels[index].count();
-        Ok(self.wiring.clock.rate.after(done, self.params.transfer_cycles))
+        Ok(self.wiring.after(done, 1))
     }
 
-    fn update(&mut self, ctx: &mut Ctx) {
+    fn show(&mut self, ctx: &mut Ctx) {
         for (index, channel) in self.channels.iter().enumerate() {
             let [(address, size), _] = channel.sides();
             let detail = || Detail::Address { address, bytes: channel.registers[CNDTR] * size };
@@ -286,33 +245,45 @@ impl Dma {
     }
 }
 
+impl Table for Dma {
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        let flags =
+            |(index, channel): (usize, &Channel)| (channel.flags | u32::from(channel.flags != 0)) << (4 * index);
+        if register == ISR { self.channels.iter().enumerate().map(flags).sum() } else { held }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        if register == IFCR {
+            self.clear(new);
+        }
+        let Some((index, register)) = PLACES.at(register) else { return };
+        let channel = &mut self.channels[index];
+        if register != CCR && channel.registers.has(CCR, CCR_EN) {
+            ctx.note(&format!("channel {}: a register was written while EN is set: it keeps its value", index + 1));
+            channel.registers.set(register, old);
+        } else if register == CCR && new & CCR_EN == 0 {
+            // Data that were read do not become part of the channel's next transfer.
+            self.discard(Some(index));
+        } else if register == CCR && old & CCR_EN == 0 {
+            channel.begin();
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.arbitrate(ctx);
+        self.show(ctx);
+    }
+}
+
 impl Device for Dma {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wiring.gate.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.wiring.gate.read(offset, size, ctx, |offset, _| self.register(offset))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.wiring.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.set_register(offset, value, ctx);
-            self.arbitrate(ctx);
-            self.update(ctx);
-        })
-    }
-
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.step(ctx);
-        self.arbitrate(ctx);
         self.update(ctx);
     }
 
@@ -333,6 +304,6 @@ impl Device for Dma {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("transfers".to_owned(), self.transfers)]
+        totals([("transfers", self.transfers)])
     }
 }

@@ -16,11 +16,10 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::channel::{Channel, Stage};
-use super::Places;
+use self::channel::Channel;
 use crate::prelude::*;
-use crate::support::activities::{DMA, TRANSFER};
-use engine::activity::Kind;
+use crate::support::activities::DMA;
+use crate::support::bus_master::{Stage, show_channels};
 
 registers! {
     /// A channel's registers (RM0436, "MDMA registers"), from its first on.
@@ -49,49 +48,47 @@ registers! {
         CMAR "CxMAR" 0x30 rw;
         CMDR "CxMDR" 0x34 rw;
     }
+
+    /// The controller's own register.
+    const OWN "MDMA_" {
+        /// One bit for each channel that interrupts.
+        GISR0 0x00 ro volatile;
+    }
 }
 
 const FLAGS: u32 = 0x1f;
-/// One bit for each channel that interrupts.
-const GISR0: u32 = 0x00;
 const CHANNELS: usize = 32;
-const CHANNEL_BASE: u32 = 0x40;
-const PLACES: Places = Places { first: CHANNEL_BASE, bytes: 0x40, count: CHANNELS };
+const PLACES: Banks = Banks { first: 0x40, bytes: 0x40, count: CHANNELS, begin: CISR };
 
 /// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State, Polled)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The clock of registers and transfers.
     pub clock: ClockInput,
     /// Clocks from a request to the first access.
-    #[state(skip)]
     pub setup_cycles: Cycles,
     /// Clocks from the end of a buffer to the first access of the next.
-    #[state(skip)]
     pub buffer_cycles: Cycles,
     /// The interrupt, to two processors that have an interrupt controller each.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State, Polled)]
-struct Totals {
+/// The controller.
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
+#[banks(channels, PLACES)]
+pub struct Mdma {
+    #[state(skip)]
+    params: Params,
+    clock: ClockInput,
+    registers: Registers,
+    #[state(with = engine::state::fixed)]
+    channels: Vec<Channel>,
     blocks: u64,
     bytes: u64,
     nodes: u64,
-}
-
-/// The controller.
-#[derive(Debug, State, Polled)]
-pub struct Mdma {
-    params: Params,
-    #[state(with = engine::state::fixed)]
-    channels: Vec<Channel>,
-    totals: Totals,
 }
 
 /// For the list of models.
@@ -113,7 +110,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Mdma {
     /// The controller after reset.
     pub fn new(params: Params) -> Mdma {
-        Mdma { params, channels: vec![Channel::default(); CHANNELS], totals: Totals::default() }
+        let (registers, channels) = (Registers::new(&OWN), vec![Channel::new(); CHANNELS]);
+        Mdma { params, clock: params.clock, registers, channels, blocks: 0, bytes: 0, nodes: 0 }
     }
 
     /// MDMA_GISR0.
@@ -122,35 +120,9 @@ impl Mdma {
         channels.fold(0, |bits, (index, channel)| bits | flag(1 << index, channel.interrupts()))
     }
 
-    fn update(&mut self, ctx: &mut Ctx) {
-        if ctx.records(Kind::Transfer) {
-            for (index, channel) in self.channels.iter().enumerate() {
-                let detail = || Detail::Address { address: channel.registers[CSAR], bytes: channel.left() };
-                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Idle, detail);
-            }
-        }
-        let level = self.pending() != 0;
-        for line in self.params.interrupts {
-            ctx.set_irq(line, level);
-        }
-    }
-
-    fn set_channel(&mut self, index: usize, register: u32, value: u32, ctx: &mut Ctx) {
-        let channel = &mut self.channels[index];
-        match register {
-            CCR => self.control(index, value, ctx),
-            CISR | CESR => {}
-            _ if register != CIFCR && channel.is_enabled() => {
-                ctx.note(&format!("channel {index}: a register was written while EN is set, which locks it"));
-            }
-            _ => _ = channel.registers.write(register, value),
-        }
-    }
-
     /// A write of MDMA_CxCR.
-    fn control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
+    fn control(&mut self, index: usize, was_enabled: bool, value: u32, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        let was_enabled = channel.is_enabled();
         channel.registers.set(CCR, value & !CCR_SWRQ);
         if was_enabled && !channel.is_enabled() {
             channel.stop();
@@ -186,7 +158,7 @@ impl Mdma {
         } else if channel.stage == Stage::Idle {
             channel.stage = Stage::Read;
             channel.begin_request();
-            self.arm(index, self.params.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
+            self.arm(index, self.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
         }
     }
 
@@ -197,29 +169,42 @@ impl Mdma {
     }
 }
 
-impl Device for Mdma {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, _| match PLACES.at(offset) {
-            Some((index, register)) => self.channels[index].get(register - CHANNEL_BASE),
-            None => flag(u32::MAX, offset == GISR0) & self.pending(),
-        })
+impl Table for Mdma {
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        match PLACES.at(register) {
+            Some((index, CISR)) => held | flag(CISR_CRQA, self.channels[index].stage != Stage::Idle),
+            None if register == GISR0 => self.pending(),
+            _ => held,
+        }
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            if let Some((index, register)) = PLACES.at(offset) {
-                self.set_channel(index, register - CHANNEL_BASE, value, ctx);
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match PLACES.at(register) {
+            Some((index, CCR)) => self.control(index, old & CCR_EN != 0, new, ctx),
+            // MDMA_CxIFCR has cleared flags.
+            Some((_, CISR)) | None => {}
+            Some((index, register)) => {
+                let channel = &mut self.channels[index];
+                if channel.is_enabled() {
+                    ctx.note(&format!("channel {index}: a register was written while EN is set, which locks it"));
+                    channel.registers.set(register, old);
+                }
             }
-            self.update(ctx);
-        })
+        }
     }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let each = |channel: &Channel| (channel.stage != Stage::Idle, channel.registers[CSAR], channel.left());
+        show_channels(self.channels.iter().map(each), ctx);
+        let level = self.pending() != 0;
+        for line in self.params.interrupts {
+            ctx.set_irq(line, level);
+        }
+    }
+}
+
+impl Device for Mdma {
+    by_table!();
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let index = (token % CHANNELS as u32) as usize;
@@ -236,11 +221,10 @@ impl Device for Mdma {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         // Accesses under way on the bus end at the old rate.
-        ctx.bus.clocks.update(&mut self.params.clock);
+        ctx.bus.clocks.update(&mut self.clock);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let Totals { blocks, bytes, nodes } = self.totals;
-        [("blocks", blocks), ("bytes", bytes), ("nodes", nodes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
+        totals([("blocks", self.blocks), ("bytes", self.bytes), ("nodes", self.nodes)])
     }
 }

@@ -21,11 +21,10 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-use self::master::Step;
 use self::registers::*;
-use super::{I2c, Levels, Params, Version, from_rest};
+use super::master::Timing;
+use super::{I2c, Levels, Meanings, Version, from_rest};
 use crate::prelude::*;
-use crate::support::kernel_clock::KernelClock;
 use engine::observe::i2c::I2C;
 
 /// What this interface has of its own.
@@ -55,25 +54,21 @@ pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm3
     .with_activities(I2C)
     .naming(MAP.rows);
 
+const MEANINGS: Meanings = Meanings {
+    start: "clocks from a write of a register to its effect on the bus",
+    sends: "I2C_DR takes data",
+    has_data: "I2C_DR has data",
+    processors: 1,
+};
+
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
-    reader.frequency_or(
-        "clock-frequency",
-        None,
-        "the frequency that drivers aim for; the model uses what they write to I2C_CCR",
-    );
-    let clock = KernelClock::new(reader.clock_input(0, "PCLK1, which clocks the interface"));
+    let meaning = "the frequency that drivers aim for; the model uses what they write to I2C_CCR";
+    reader.frequency_or("clock-frequency", None, meaning);
+    let clock = reader.clock_input(0, "PCLK1, which clocks the interface");
     let rising = reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL");
-    let params = Params {
-        clock,
-        start_cycles: reader
-            .timing_cycles("cyclescope,start-cycles", "clocks from a write of a register to its effect on the bus"),
-        event: [reader.interrupt(0, "its event interrupt"), None],
-        error: [reader.interrupt(1, "its error interrupt"), None],
-        gate: ClockGate::from_node(reader),
-    };
-    from_rest(reader, params, ["I2C_DR takes data", "I2C_DR has data"], V1 { rising, ..V1::default() })
+    from_rest(reader, clock, V1 { rising, ..V1::default() }, &MEANINGS)
 }
 
 impl I2c<V1> {
@@ -141,7 +136,6 @@ impl I2c<V1> {
 }
 
 impl Version for V1 {
-    type Step = Step;
     const MAP: &'static Map = &MAP;
     const RECEIVED: u32 = DR;
 
@@ -155,6 +149,20 @@ impl Version for V1 {
             error: on(CR2_ITERREN, SR1_AF),
             dma: [SR1_TXE, SR1_RXNE].map(|flag| asks && on(CR2_DMAEN, flag)),
         }
+    }
+
+    /// SCL is low and high for the times of I2C_CCR. A rising edge longer than I2C_TRISE lengthens the high time.
+    fn timing(i2c: &I2c<V1>) -> Timing {
+        let ccr = i2c.registers[CCR];
+        let count = u64::from(ccr & CCR_COUNT).max(1);
+        let (low, high) = match ccr & (CCR_FAST | CCR_DUTY) {
+            CCR_FAST => (2 * count, count),
+            duty if duty & CCR_FAST != 0 => (16 * count, 9 * count),
+            _ => (count, count),
+        };
+        let rises_in = i2c.params.clock.rate().cycles_until_ceil(i2c.own.rising).0;
+        let high = high + rises_in.saturating_sub(u64::from(i2c.registers[TRISE]));
+        Timing { low, high, ..Timing::default() }
     }
 
     fn take_step(i2c: &mut I2c<V1>, at: u64) {

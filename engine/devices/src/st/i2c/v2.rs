@@ -28,19 +28,17 @@
 //! interrupt stays low.
 
 mod master;
-mod recording;
 mod registers;
 mod timing;
 
 #[cfg(test)]
 mod tests;
 
-use self::master::Step;
 use self::registers::*;
 use self::timing::Delays;
-use super::{I2c, Levels, Params, Version, from_rest};
+use super::master::{Step, Timing};
+use super::{I2c, Levels, Meanings, Version, from_rest};
 use crate::prelude::*;
-use crate::support::kernel_clock::KernelClock;
 use engine::observe::i2c::I2C;
 
 /// What this interface has of its own.
@@ -55,8 +53,6 @@ pub struct V2 {
     /// NACKF, STOPF, TC and TCR.
     flags: u32,
     is_busy: bool,
-    /// The cycle of the change of SDA before SCL's rising edge.
-    data_at: u64,
     /// Bytes of NBYTES that have not been acknowledged.
     left: u32,
 }
@@ -67,33 +63,22 @@ pub const MODEL: Model =
         .with_activities(I2C)
         .naming(MAP.rows);
 
+const MEANINGS: Meanings = Meanings {
+    start: "kernel clocks from a write of a register to its effect on the bus",
+    sends: "I2C_TXDR takes data",
+    has_data: "I2C_RXDR has data",
+    processors: 2,
+};
+
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets", "wakeup-source"]);
     reader.known(&["i2c-analog-filter", "st,syscfg-fmp"]);
-    reader.frequency_or(
-        "clock-frequency",
-        None,
-        "the frequency that drivers aim for; the model uses what they write to I2C_TIMINGR",
-    );
+    let meaning = "the frequency that drivers aim for; the model uses what they write to I2C_TIMINGR";
+    reader.frequency_or("clock-frequency", None, meaning);
     let delays = Delays::from_node(reader);
-    let params = Params {
-        clock: KernelClock::new(reader.clock_input(0, "the kernel clock, which clocks the interface")),
-        start_cycles: reader.timing_cycles(
-            "cyclescope,start-cycles",
-            "kernel clocks from a write of a register to its effect on the bus",
-        ),
-        event: [
-            reader.interrupt(0, "its event interrupt"),
-            reader.interrupt(2, "its event interrupt, to another processor"),
-        ],
-        error: [
-            reader.interrupt(1, "its error interrupt"),
-            reader.interrupt(3, "its error interrupt, to another processor"),
-        ],
-        gate: ClockGate::from_node(reader),
-    };
-    from_rest(reader, params, ["I2C_TXDR takes data", "I2C_RXDR has data"], V2 { delays, ..V2::default() })
+    let clock = reader.clock_input(0, "the kernel clock, which clocks the interface");
+    from_rest(reader, clock, V2 { delays, ..V2::default() }, &MEANINGS)
 }
 
 impl I2c<V2> {
@@ -185,7 +170,6 @@ fn note_locked(what: &str, ctx: &mut Ctx) {
 }
 
 impl Version for V2 {
-    type Step = Step;
     const MAP: &'static Map = &MAP;
     const RECEIVED: u32 = RXDR;
 
@@ -199,8 +183,12 @@ impl Version for V2 {
         }
     }
 
+    fn timing(i2c: &I2c<V2>) -> Timing {
+        i2c.own.delays.timing(i2c.registers[TIMINGR], i2c.registers[CR1], i2c.params.clock.rate())
+    }
+
     fn take_step(i2c: &mut I2c<V2>, at: u64) {
-        i2c.take_step(at, i2c.timing());
+        i2c.take_step(at, V2::timing(i2c));
     }
 
     fn shown(i2c: &mut I2c<V2>, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
@@ -241,10 +229,6 @@ impl Version for V2 {
                     without it";
         }
         "timeouts (I2C_TIMEOUTR) are not modelled: none is detected"
-    }
-
-    fn renumber(&mut self, moved: impl Fn(u64) -> u64) {
-        self.data_at = moved(self.data_at);
     }
 
     fn reset_registers(i2c: &mut I2c<V2>, ctx: &mut Ctx) {

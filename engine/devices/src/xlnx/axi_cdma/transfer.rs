@@ -7,8 +7,9 @@
 //! Memory is read and written in whole bursts, with the RAM's timing. A device gets each beat at the beat's own time,
 //! one event a beat, in order with the accesses of all other masters.
 
-use super::{AxiCdma, Due, Params};
+use super::{AxiCdma, Params, READ, WRITE};
 use crate::prelude::*;
+use crate::support::bus_master::{is_memory, size_of};
 use engine::bus::{Bus, BusFault, Target};
 use engine::faults::BusFaultKind;
 use engine::memory::ram::Direction;
@@ -81,57 +82,27 @@ impl Side {
         (last <= ctx.bus.map[entry].last).then_some(entry)
     }
 
+    /// The address of a burst to or from a device: its beats begin when the address has arrived.
+    fn open_device_burst(&mut self, beats: u32, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let entry = self.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
+        let mut streams = true;
+        if let Target::Device(id, range) = ctx.bus.map[entry].target {
+            // The engine itself is absent while it is being called.
+            let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
+            streams = device.streams(range, ctx.bus.map[entry].offset(self.addr));
+        }
+        let arrival = ctx.bus.path(entry).request(ctx.now);
+        self.begun = (ctx.now, self.addr, self.bytes_of(beats));
+        self.travel = arrival.saturating_sub(ctx.now);
+        (self.entry, self.burst_left, self.streams, self.not_before) = (entry, beats, streams, arrival);
+        Ok(())
+    }
+
     fn advance(&mut self, bytes: u32) {
         self.left_bytes -= bytes;
         if !self.keyhole {
             self.addr = self.addr.wrapping_add(bytes);
         }
-    }
-}
-
-/// Words between the sides, each with its arrival time.
-#[derive(State)]
-pub struct Buffer {
-    words: Box<[(u32, Ps)]>,
-    first: u32,
-    held: u32,
-}
-
-impl Buffer {
-    /// Room for `words`, a power of two.
-    pub fn new(words: u32) -> Buffer {
-        Buffer { words: vec![(0, Ps::ZERO); words as usize].into(), first: 0, held: 0 }
-    }
-
-    /// Drops all words.
-    pub fn clear(&mut self) {
-        self.held = 0;
-    }
-
-    fn room(&self) -> u32 {
-        self.words.len() as u32 - self.held
-    }
-
-    fn at(&self, index: u32) -> usize {
-        ((self.first + index) % self.words.len() as u32) as usize
-    }
-
-    fn push(&mut self, word: u32, arrived: Ps) {
-        let place = self.at(self.held);
-        self.words[place] = (word, arrived);
-        self.held += 1;
-    }
-
-    fn pop(&mut self) -> u32 {
-        let word = self.words[self.first as usize].0;
-        self.first = self.at(1) as u32;
-        self.held -= 1;
-        word
-    }
-
-    /// The arrival time of word `index` from the front, if it has arrived.
-    fn arrival(&self, index: u32) -> Option<Ps> {
-        (index < self.held).then(|| self.words[self.at(index)].1)
     }
 }
 
@@ -168,13 +139,28 @@ impl AxiCdma {
         }
     }
 
+    /// Room in the buffer, which holds two bursts.
+    fn room(&self) -> u32 {
+        2 * self.params.max_burst_beats - self.buffer.len() as u32
+    }
+
+    /// Takes the first word out of the buffer: it has arrived.
+    fn pop(&mut self) -> u32 {
+        self.buffer.pop_front().map_or(0, |(word, _)| word)
+    }
+
+    /// The arrival time of word `index` in the buffer, if it has arrived.
+    fn arrival(&self, index: u32) -> Option<Ps> {
+        self.buffer.get(index as usize).map(|(_, arrived)| *arrived)
+    }
+
     fn arm_read(&mut self, ctx: &mut Ctx) {
         let needed = if self.read.burst_left > 0 { 1 } else { self.read.next_beats(&self.params, ctx.bus) };
-        if self.read.armed || self.read.left_bytes == 0 || self.buffer.room() < needed {
+        if self.read.armed || self.read.left_bytes == 0 || self.room() < needed {
             return;
         }
         self.read.armed = true;
-        self.schedule(self.edge(self.read.not_before.max(ctx.now)), Due::Read, ctx);
+        self.schedule(self.edge(self.read.not_before.max(ctx.now)), READ, ctx);
     }
 
     fn arm_write(&mut self, ctx: &mut Ctx) {
@@ -183,7 +169,7 @@ impl AxiCdma {
         }
         let Some(ready) = self.write_ready(ctx) else { return };
         self.write.armed = true;
-        self.schedule(self.edge(ready.max(self.write.not_before).max(ctx.now)), Due::Write, ctx);
+        self.schedule(self.edge(ready.max(self.write.not_before).max(ctx.now)), WRITE, ctx);
     }
 
     /// The time from which on the write side has the words for its next step; `None` if they have not arrived.
@@ -191,15 +177,15 @@ impl AxiCdma {
         let forward = self.params.forward_cycles;
         let passed = |arrived: Ps| self.params.port.clock.after(arrived, forward);
         if self.write.burst_left > 0 {
-            return self.buffer.arrival(0).map(passed);
+            return self.arrival(0).map(passed);
         }
         let beats = self.write.next_beats(&self.params, ctx.bus);
-        let last = self.buffer.arrival(beats - 1);
+        let last = self.arrival(beats - 1);
         if self.params.store_and_forward {
             return last.map(passed);
         }
-        let first = passed(self.buffer.arrival(0)?);
-        if self.is_memory(self.write.addr, ctx) {
+        let first = passed(self.arrival(0)?);
+        if is_memory(self.write.addr, ctx) {
             // Sent as one burst: not before its last word can follow a beat a clock.
             let span = self.params.port.clock.ps_at_floor(Cycles(u64::from(beats - 1)));
             return last.map(|last| first.max(passed(last).saturating_sub(span)));
@@ -213,7 +199,7 @@ impl AxiCdma {
         let mut bytes = [0; BURST_BYTES];
         let bytes = &mut bytes[..self.read.bytes_of(beats) as usize];
         if self.read.keyhole || !ctx.bus.peek(self.read.addr, bytes) {
-            return self.open_device_burst(beats, true, ctx);
+            return self.read.open_device_burst(beats, ctx);
         }
         let access = ctx.bus.read_burst(ctx.now, self.read.addr, bytes.len() as u32).map_err(failed)?;
         // The last beat is complete at `done`, each earlier beat a clock before the next.
@@ -221,7 +207,7 @@ impl AxiCdma {
         let last = clock.cycles_until_ceil(access.done).0;
         for (index, word) in bytes.chunks(4).enumerate() {
             let before = (beats as usize - 1 - index) as u64;
-            self.buffer.push(word_of(word), clock.ps_at_floor(Cycles(last.saturating_sub(before))));
+            self.buffer.push_back((word_of(word), clock.ps_at_floor(Cycles(last.saturating_sub(before)))));
         }
         self.read.advance(bytes.len() as u32);
         self.read.not_before = self.next_clock(access.arrived);
@@ -231,14 +217,14 @@ impl AxiCdma {
     fn write_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let beats = self.write.next_beats(&self.params, ctx.bus);
         self.totals.bursts += 1;
-        if !self.is_memory(self.write.addr, ctx) {
-            return self.open_device_burst(beats, false, ctx);
+        if !is_memory(self.write.addr, ctx) {
+            return self.write.open_device_burst(beats, ctx);
         }
         self.write.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
         let mut bytes = [0; BURST_BYTES];
         let bytes = &mut bytes[..self.write.bytes_of(beats) as usize];
         for place in bytes.chunks_mut(4) {
-            place.copy_from_slice(&self.buffer.pop().to_le_bytes()[..place.len()]);
+            place.copy_from_slice(&self.pop().to_le_bytes()[..place.len()]);
         }
         let access = ctx.bus.write_burst(ctx.now, self.write.addr, bytes.len() as u32).map_err(failed)?;
         if self.write.keyhole {
@@ -254,30 +240,11 @@ impl AxiCdma {
         Ok(())
     }
 
-    /// The address of a burst to or from a device: its beats begin when the address has arrived.
-    fn open_device_burst(&mut self, beats: u32, reads: bool, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
-        let side = if reads { &self.read } else { &self.write };
-        let addr = side.addr;
-        let entry = side.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
-        let mut streams = true;
-        if let Target::Device(id, range) = ctx.bus.map[entry].target {
-            // The engine itself is absent while it is being called.
-            let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
-            streams = device.streams(range, ctx.bus.map[entry].offset(addr));
-        }
-        let arrival = ctx.bus.path(entry).request(ctx.now);
-        let side = if reads { &mut self.read } else { &mut self.write };
-        side.begun = (ctx.now, addr, side.bytes_of(beats));
-        side.travel = arrival.saturating_sub(ctx.now);
-        (side.entry, side.burst_left, side.streams, side.not_before) = (entry, beats, streams, arrival);
-        Ok(())
-    }
-
     fn read_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let (entry, addr) = (self.read.entry, self.read.addr);
         let (word, answered) = ctx.bus.read_beat(entry, ctx.now, addr, AccessSize::Word).map_err(failed)?;
         let done = ctx.bus.path(entry).response(answered);
-        self.buffer.push(word, done);
+        self.buffer.push_back((word, done));
         self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
         self.read.burst_left -= 1;
         if self.read.burst_left == 0 {
@@ -289,13 +256,8 @@ impl AxiCdma {
 
     fn write_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let (entry, addr, bytes) = (self.write.entry, self.write.addr, self.write.bytes_of(1));
-        let size = match bytes {
-            1 => AccessSize::Byte,
-            2 => AccessSize::Half,
-            _ => AccessSize::Word,
-        };
-        let word = self.buffer.pop();
-        let answered = ctx.bus.write_beat(entry, ctx.now, addr, size, word).map_err(failed)?;
+        let word = self.pop();
+        let answered = ctx.bus.write_beat(entry, ctx.now, addr, size_of(bytes), word).map_err(failed)?;
         self.write.burst_left -= 1;
         self.write.advance(bytes);
         self.totals.bytes += u64::from(bytes);
@@ -327,10 +289,6 @@ impl AxiCdma {
 
     fn edge(&self, at: Ps) -> Ps {
         self.params.port.clock.edge_at_or_after(at)
-    }
-
-    fn is_memory(&self, addr: u32, ctx: &Ctx) -> bool {
-        ctx.bus.entry_at(addr).is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
     }
 }
 

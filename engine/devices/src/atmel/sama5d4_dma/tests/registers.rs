@@ -20,7 +20,7 @@ impl walk::Port for Window {
 fn registers_keep_their_tables() {
     let bench = || Bench::new(Xdmac::new(params()));
     walk::device_keeps_its_table(GLOBAL.rows, &[], &mut Window(bench(), 0));
-    let last = CHANNEL_BASE + 15 * CHANNEL_BYTES;
+    let last = PLACES.first + 15 * PLACES.bytes;
     walk::device_keeps_its_table(CHANNEL.rows, &["XDMAC_CC"], &mut Window(bench(), last));
 }
 

@@ -15,7 +15,7 @@ struct Conversion {
 }
 
 /// A converter.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Converter {
     pub registers: Registers,
     data: u32,
@@ -25,16 +25,15 @@ pub struct Converter {
     pub conversions: u64,
 }
 
-impl Default for Converter {
-    fn default() -> Converter {
-        Converter { registers: Registers::new(&MAP), data: 0, waits: false, conversion: None, conversions: 0 }
-    }
-}
-
 impl Converter {
+    /// A converter after reset.
+    pub fn new() -> Converter {
+        Converter { registers: Registers::new(&MAP), ..Converter::default() }
+    }
+
     /// The converter is reset; its total stays.
     pub fn reset(&mut self) {
-        *self = Converter { conversions: self.conversions, ..Converter::default() };
+        *self = Converter { conversions: self.conversions, ..Converter::new() };
     }
 
     fn has(&self, register: u32, bits: u32) -> bool {

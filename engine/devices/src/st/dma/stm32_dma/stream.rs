@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::registers::Registers;
 
 /// Flags of a stream, at their positions in DMA_LISR for stream 0.
 pub mod flags {
@@ -18,14 +17,6 @@ pub mod flags {
 /// The FIFO has four words.
 const FIFO_BYTES: u32 = 16;
 
-/// DIR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    ToMemory,
-    ToPeripheral,
-    Memories,
-}
-
 /// The two sides of a transfer; each has a port of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -34,7 +25,7 @@ pub enum Side {
 }
 
 /// A DMA stream.
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Stream {
     /// DMA_SxNDTR is as last written.
     pub registers: Registers,
@@ -51,24 +42,14 @@ pub struct Stream {
     pub left: [u32; 2],
 }
 
-impl Default for Stream {
-    fn default() -> Stream {
-        Stream {
-            registers: Registers::new(&STREAM),
-            items: 0,
-            flags: 0,
-            fifo: VecDeque::with_capacity(FIFO_BYTES as usize),
-            draining: false,
-            closing: false,
-            next: [0; 2],
-            left: [0; 2],
-        }
-    }
-}
-
 impl Stream {
+    /// A stream after reset.
+    pub fn new() -> Stream {
+        Stream { registers: Registers::new(&STREAM), ..Stream::default() }
+    }
+
     /// A field of DMA_SxCR.
-    fn field(&self, mask: u32) -> u32 {
+    pub fn field(&self, mask: u32) -> u32 {
         self.registers.field(CR, mask)
     }
 
@@ -81,25 +62,14 @@ impl Stream {
         self.is_enabled() || self.closing
     }
 
-    pub fn direction(&self) -> Direction {
-        match self.field(CR_DIR) {
-            0 => Direction::ToMemory,
-            1 => Direction::ToPeripheral,
-            _ => Direction::Memories,
-        }
+    /// True between memories (DIR).
+    pub fn is_between_memories(&self) -> bool {
+        self.field(CR_DIR) >= 2
     }
 
     /// True in direct mode, without the FIFO. Transfers between memories always use the FIFO.
     pub fn is_direct(&self) -> bool {
-        !self.registers.has(FCR, FCR_DMDIS) && self.direction() != Direction::Memories
-    }
-
-    pub fn priority(&self) -> u32 {
-        self.field(CR_PL)
-    }
-
-    pub fn channel(&self) -> usize {
-        self.field(CR_CHSEL) as usize
+        !self.registers.has(FCR, FCR_DMDIS) && !self.is_between_memories()
     }
 
     /// Bytes of an item of a side. In direct mode PSIZE applies to both.
@@ -128,7 +98,7 @@ impl Stream {
 
     /// The side that is the source of the data.
     pub fn source(&self) -> Side {
-        if self.direction() == Direction::ToPeripheral { Side::Memory } else { Side::Peripheral }
+        if self.field(CR_DIR) == 1 { Side::Memory } else { Side::Peripheral }
     }
 
     /// The number of bytes in the FIFO at which memory is written.
@@ -136,36 +106,35 @@ impl Stream {
         FIFO_BYTES / 4 * (self.registers.field(FCR, FCR_FTH) + 1)
     }
 
-    /// The value of a register.
-    pub fn register(&self, register: u32) -> u32 {
+    /// The value of a register, which holds `held`.
+    pub fn shown(&self, register: u32, held: u32) -> u32 {
         match register {
-            CR if self.closing => self.registers[CR] | CR_EN,
+            CR => held | flag(CR_EN, self.closing),
             NDTR => self.items_left(),
             FCR => self.fifo_register(),
-            _ => self.registers[register],
+            _ => held,
         }
     }
 
-    /// A write of another register than DMA_SxCR. False if EN locks it.
-    pub fn set(&mut self, register: u32, value: u32) -> bool {
+    /// A write of another register than DMA_SxCR, which held `old`. False if EN locks it: it keeps that value.
+    pub fn takes(&mut self, register: u32, old: u32, new: u32) -> bool {
         let is_second = self.registers.has(CR, CR_CT);
-        let can_be_set = match register {
+        let is_free = match register {
             // In double-buffer mode, the address of the buffer that is not in use can be changed.
             M0AR => !self.is_on() || is_second,
             M1AR => !self.is_on() || !is_second,
             FCR if self.is_on() => {
-                self.registers.put(FCR, FCR_FEIE, value & FCR_FEIE != 0);
+                self.registers.set(FCR, old & !FCR_FEIE | new & FCR_FEIE);
                 return true;
             }
             _ => !self.is_on(),
         };
-        if can_be_set {
-            self.registers.set(register, value);
+        if !is_free {
+            self.registers.set(register, old);
+        } else if register == NDTR {
+            self.items = new;
         }
-        if can_be_set && register == NDTR {
-            self.items = self.registers[NDTR];
-        }
-        can_be_set
+        is_free
     }
 
     /// DMA_SxFCR, with the FIFO's status.
@@ -206,7 +175,7 @@ impl Stream {
 
     /// Bytes of the next access of a side, if it has an access to make; `asked`: the peripheral requests a transfer.
     pub fn wants(&self, side: Side, asked: bool) -> Option<u32> {
-        let is_on = self.is_enabled() || self.closing && self.direction() != Direction::ToPeripheral;
+        let is_on = self.is_enabled() || self.closing && self.source() == Side::Peripheral;
         if !is_on {
             return None;
         }
@@ -222,7 +191,7 @@ impl Stream {
             let bytes = burst.min(left).min(fifo);
             if (waits || bytes < burst.min(left)) && !is_last { 0 } else { bytes }
         };
-        let asked = asked || side == Side::Memory || self.direction() == Direction::Memories;
+        let asked = asked || side == Side::Memory || self.is_between_memories();
         (bytes > 0 && asked).then_some(bytes)
     }
 

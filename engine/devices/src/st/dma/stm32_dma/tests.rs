@@ -6,10 +6,10 @@ use super::stream::{Side, flags};
 use super::*;
 use crate::bench::dma::mhz;
 use crate::registers::walk;
-use crate::st::dma::Unreachable;
 use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
 use crate::support::clock_gate::ClockGate;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::ClockInput;
 use engine::time::Ps;
@@ -33,20 +33,17 @@ const GATE: (u32, u32) = (0x30, 21);
 const ACCESS: u64 = 3;
 const MEMORY: u64 = 6;
 
-fn params() -> Params {
-    Params { port_cycles: [Cycles(2), Cycles(3)], between_memories: true }
-}
-
 fn wiring() -> Wiring<STREAMS> {
     let mut wiring = Wiring::new(ClockInput::fixed(mhz(100)), LINES);
-    wiring.interrupts[3] = Some(IrqLine::Core { core: 0, bit: 6 });
-    wiring.unreachable = Unreachable::new(0x1000_0000, 0x1_0000);
+    wiring.cycles = [Cycles(2), Cycles(3)];
+    wiring.interrupts[3] = InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 6 }));
+    wiring.unreachable = Some([0x1000_0000, 0x1_0000]);
     wiring
 }
 
-fn rig(params: Params, asks: u32) -> Rig {
+fn rig(between_memories: bool, asks: u32) -> Rig {
     let line = DmaLine::new(vec![IrqLine::Device { device: DeviceId(0), input: LINE }]);
-    Rig::new(Dma::new(params, wiring()), Port { asks, line, step: 1, value: 0, got: Vec::new() })
+    Rig::new(Dma::new(between_memories, wiring()), Port { asks, line, step: 1, value: 0, got: Vec::new() })
 }
 
 impl Rig {
@@ -74,7 +71,7 @@ impl Rig {
 
 #[test]
 fn each_request_moves_a_datum_to_memory() {
-    let mut rig = rig(params(), 3);
+    let mut rig = rig(true, 3);
     rig.set(CHANNEL_2 | CR_MINC | 1 << MSIZE | ALL_INTERRUPTS, 0x21, 3, [PORT, RAM]);
     let asked = rig.ask();
     // The read arrives two clocks of arbitration and two of the path after the request.
@@ -93,7 +90,7 @@ fn each_request_moves_a_datum_to_memory() {
 
 #[test]
 fn the_last_datum_is_in_memory_when_the_flag_comes() {
-    let mut rig = rig(params(), 1);
+    let mut rig = rig(true, 1);
     rig.set(CHANNEL_2 | 1 << 4, 0x21, 1, [PORT, RAM]);
     let asked = rig.ask();
     let end = asked + 2 + ACCESS + 3 + MEMORY;
@@ -105,7 +102,7 @@ fn the_last_datum_is_in_memory_when_the_flag_comes() {
 
 #[test]
 fn a_datum_for_a_peripheral_is_there_before_its_request() {
-    let mut rig = rig(params(), 2);
+    let mut rig = rig(true, 2);
     rig.store(RAM, &[0x11, 0x22]);
     rig.set(CHANNEL_2 | CR_MINC | TO_PERIPHERAL, 0x21, 2, [PORT, RAM]);
     rig.run(50);
@@ -118,7 +115,7 @@ fn a_datum_for_a_peripheral_is_there_before_its_request() {
 
 #[test]
 fn a_request_of_another_channel_does_not_count() {
-    let mut rig = rig(params(), 2);
+    let mut rig = rig(true, 2);
     rig.set(3 << CHSEL | CR_MINC, 0x21, 2, [PORT, RAM]);
     rig.ask();
     rig.run(100);
@@ -127,7 +124,7 @@ fn a_request_of_another_channel_does_not_count() {
 
 #[test]
 fn memories_are_copied_through_the_fifo_which_packs() {
-    let mut rig = rig(params(), 0);
+    let mut rig = rig(true, 0);
     let data: Vec<u8> = (1..=36).collect();
     rig.store(RAM, &data);
     // Bytes to words, in bursts of four.
@@ -147,7 +144,7 @@ fn memories_are_copied_through_the_fifo_which_packs() {
 /// value ... when the stream is enabled again by setting EN bit to '1'".
 #[test]
 fn a_stream_that_is_enabled_again_moves_as_many_items() {
-    let mut rig = rig(params(), 0);
+    let mut rig = rig(true, 0);
     let control = MEMORIES | CR_MINC | CR_PINC;
     let data: Vec<u8> = (1..=8).collect();
     rig.store(RAM, &data);
@@ -167,7 +164,7 @@ fn a_stream_that_is_enabled_again_moves_as_many_items() {
     rig.put(STREAM + CR, control | CR_EN);
     assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (0, 0));
     // If it is disabled before its end, it continues with the remaining items.
-    let mut rig = self::rig(params(), 1);
+    let mut rig = self::rig(true, 1);
     rig.set(CHANNEL_2 | CR_MINC, 0x21, 3, [PORT, RAM]);
     rig.ask();
     rig.run(100);
@@ -179,14 +176,14 @@ fn a_stream_that_is_enabled_again_moves_as_many_items() {
 
 #[test]
 fn a_controller_without_that_copies_nothing() {
-    let mut rig = rig(Params { between_memories: false, ..params() }, 0);
+    let mut rig = rig(false, 0);
     rig.set(MEMORIES, FCR_DMDIS | 3, 4, [RAM, RAM + 0x100]);
     assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (flags::TEIF, 0));
 }
 
 #[test]
 fn core_coupled_memory_is_out_of_reach() {
-    let mut rig = rig(params(), 1);
+    let mut rig = rig(true, 1);
     rig.set(CHANNEL_2 | ALL_INTERRUPTS, 0x21, 1, [PORT, 0x1000_0010]);
     rig.ask();
     rig.run(100);
@@ -196,12 +193,12 @@ fn core_coupled_memory_is_out_of_reach() {
 
 #[test]
 fn circular_transfers_and_two_buffers_go_on() {
-    let mut rig = rig(params(), 5);
+    let mut rig = rig(true, 5);
     rig.set(CHANNEL_2 | CR_MINC | CR_CIRC, 0x21, 2, [PORT, RAM]);
     rig.ask();
     rig.run(300);
     assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + NDTR)), (vec![5, 4, 0], 1));
-    let mut rig = self::rig(params(), 5);
+    let mut rig = self::rig(true, 5);
     rig.put(STREAM + M1AR, RAM + 0x40);
     rig.set(CHANNEL_2 | CR_MINC | CR_DBM, 0x21, 2, [PORT, RAM]);
     rig.ask();
@@ -212,7 +209,7 @@ fn circular_transfers_and_two_buffers_go_on() {
 
 #[test]
 fn a_stream_that_is_switched_off_empties_its_fifo() {
-    let mut rig = rig(params(), 3);
+    let mut rig = rig(true, 3);
     rig.set(CHANNEL_2 | CR_MINC, FCR_DMDIS | 3, 8, [PORT, RAM]);
     rig.ask();
     rig.run(100);
@@ -226,7 +223,7 @@ fn a_stream_that_is_switched_off_empties_its_fifo() {
 #[test]
 fn a_stream_stays_on_until_its_access_has_ended() {
     let off = CHANNEL_2 | CR_MINC | TO_PERIPHERAL;
-    let mut rig = rig(params(), 3);
+    let mut rig = rig(true, 3);
     rig.store(RAM, &[1, 2, 3, 4]);
     rig.set(off, 0x21, 4, [PORT, RAM]);
     // The memory's access, of six clocks, is on the bus three clocks after the enable: until it ends EN reads 1, and a
@@ -250,7 +247,7 @@ fn a_stream_stays_on_until_its_access_has_ended() {
 #[test]
 fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
     let words = 2 << PSIZE | 2 << MSIZE;
-    let mut rig = rig(params(), 9);
+    let mut rig = rig(true, 9);
     // The first word goes to memory that is out of reach. When the error arrives, the next one is being read.
     rig.set(CHANNEL_2 | words | ALL_INTERRUPTS, FCR_DMDIS, 8, [PORT, 0x1000_0000]);
     while !rig.pending() {
@@ -267,7 +264,7 @@ fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
 
 #[test]
 fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
-    let mut rig = rig(params(), 1);
+    let mut rig = rig(true, 1);
     // Bursts of four words need the whole FIFO.
     rig.set(CHANNEL_2 | 2 << MSIZE | 1 << MBURST, FCR_DMDIS | 1, 8, [PORT, RAM]);
     assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (flags::FEIF, 0));
@@ -275,14 +272,14 @@ fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
 
 #[test]
 fn the_stream_of_the_higher_priority_is_first() {
-    let mut streams = [Stream::default(), Stream::default()];
+    let mut streams = [Stream::new(), Stream::new()];
     for stream in &mut streams {
         stream.registers.set(CR, CR_EN | MEMORIES);
         stream.items = 4;
         stream.begin();
     }
     assert!(streams.iter().all(|stream| stream.wants(Side::Peripheral, false) == Some(1)));
-    let mut rig = rig(params(), 0);
+    let mut rig = rig(true, 0);
     rig.store(RAM, &[7; 16]);
     // Of two copies, the one that begins later has the higher priority, and ends first.
     for (stream, priority) in [(1, 0), (5, 3)] {
@@ -307,7 +304,7 @@ fn the_stream_of_the_higher_priority_is_first() {
 #[test]
 fn registers_are_locked_while_a_stream_is_on() {
     walk::table_is_sound(MAP.rows);
-    let mut rig = rig(params(), 0);
+    let mut rig = rig(true, 0);
     assert_eq!(rig.get(STREAM + FCR), 0x21);
     rig.set(CHANNEL_2, 0x21, 5, [PORT, RAM]);
     rig.put(STREAM + NDTR, 9);
@@ -318,7 +315,7 @@ fn registers_are_locked_while_a_stream_is_on() {
 #[test]
 fn a_stream_that_resets_its_controller_is_gone() {
     let wiring = Wiring { gate: ClockGate::at(GATE.0, GATE.1), ..wiring() };
-    let mut rig = Rig::new(Dma::new(params(), wiring), Resets(GATE));
+    let mut rig = Rig::new(Dma::new(true, wiring), Resets(GATE));
     rig.bus.with_device(DeviceId(0), Ps::ZERO, |dma, ctx| dma.reset(ctx));
     rig.store(RAM, &[1, 0, 0, 0]);
     let words = 2 << MSIZE | 2 << PSIZE;

@@ -3,10 +3,10 @@
 //! A free port takes the stream of the highest priority that has an access to make. After the clocks for arbitration
 //! and the address, the access goes to the bus; the port is free again when the access has ended.
 
-use super::stream::{Direction, Side, Stream, flags};
-use super::{CR, CR_CIRC, CR_CT, CR_DBM, Dma};
+use super::stream::{Side, Stream, flags};
+use super::{CR, CR_CHSEL, CR_CIRC, CR_CT, CR_DBM, CR_PL, Dma};
 use crate::prelude::*;
-use crate::st::dma::Failed;
+use crate::support::bus_master::Failed;
 
 /// A port.
 #[derive(Clone, Debug, Default, State, Polled)]
@@ -55,17 +55,21 @@ impl Dma {
             let wants = |(index, stream): &(usize, &Stream)| stream.wants(side, self.is_asked(*index)).is_some();
             let streams = self.streams.iter().enumerate().filter(wants);
             // Among equal priorities, the lowest number is first.
-            let Some((index, _)) = streams.min_by_key(|(index, stream)| (3 - stream.priority(), *index)) else {
+            let Some((index, _)) = streams.min_by_key(|(index, stream)| (3 - stream.field(CR_PL), *index)) else {
                 continue;
             };
             self.ports[side as usize].stream = Some(index);
-            let due = self.wiring.clock.rate.after(ctx.now, self.params.port_cycles[side as usize]);
-            ctx.schedule(due, ACCESS | side as u32);
+            ctx.schedule(self.wiring.after(ctx.now, side as usize), ACCESS | side as u32);
         }
     }
 
-    pub(super) fn is_asked(&self, index: usize) -> bool {
-        self.wiring.requests.is_asked(8 * index + self.streams[index].channel())
+    /// The request line of a stream: that of its channel.
+    fn line(&self, index: usize) -> usize {
+        8 * index + self.streams[index].field(CR_CHSEL) as usize
+    }
+
+    fn is_asked(&self, index: usize) -> bool {
+        self.wiring.requests.is_asked(self.line(index))
     }
 
     fn access(&mut self, side: Side, ctx: &mut Ctx) {
@@ -90,7 +94,7 @@ impl Dma {
             master.write(address, size, step, data, ctx)
         };
         if side == Side::Peripheral {
-            self.wiring.requests.serve(8 * index + self.streams[index].channel());
+            self.wiring.requests.serve(self.line(index));
         }
         match result {
             Ok(done) => {
@@ -125,7 +129,7 @@ impl Dma {
             stream.fifo.extend(&port.data);
             stream.check_fifo();
         } else {
-            self.totals.bytes += u64::from(bytes);
+            self.bytes += u64::from(bytes);
             self.count_moved(index, side, bytes);
         }
         self.close(index);
@@ -142,12 +146,12 @@ impl Dma {
             return;
         }
         stream.flags |= flags::TCIF;
-        self.totals.buffers += 1;
+        self.buffers += 1;
         let has_two = stream.registers.has(CR, CR_DBM);
         if has_two {
             stream.registers.put(CR, CR_CT, !stream.registers.has(CR, CR_CT));
         }
-        if (has_two || stream.registers.has(CR, CR_CIRC)) && stream.direction() != Direction::Memories {
+        if (has_two || stream.registers.has(CR, CR_CIRC)) && !stream.is_between_memories() {
             stream.begin();
         } else {
             stream.items = 0;

@@ -6,6 +6,7 @@ use crate::st::dma::stm32_dmamux::Mux;
 use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
 use crate::support::clock_gate::ClockGate;
 use crate::support::dma_lines::DmaLine;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::ClockInput;
 
@@ -17,20 +18,17 @@ const CHANNEL_3: u32 = 2 * PLACES.bytes;
 const PSIZE: u32 = 8;
 const MSIZE: u32 = 10;
 
-fn params() -> Params {
-    Params { request_cycles: Cycles(2), transfer_cycles: Cycles(1) }
-}
-
 fn wiring() -> Wiring<CHANNELS> {
     let mut wiring = Wiring::new(ClockInput::fixed(mhz(100)), CHANNELS);
-    wiring.interrupts[2] = Some(IrqLine::Core { core: 0, bit: 6 });
+    wiring.cycles = [Cycles(2), Cycles(1)];
+    wiring.interrupts[2] = InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 6 }));
     wiring
 }
 
 fn rig(asks: u32) -> Rig {
     let line = DmaLine::new(vec![IrqLine::Device { device: DeviceId(2), input: REQUEST }]);
     let port = Port { asks, line, step: 0x101, value: 0, got: Vec::new() };
-    let mut rig = Rig::new(Dma::new(params(), wiring()), port);
+    let mut rig = Rig::new(Dma::new(wiring()), port);
     let outputs = (0..7).map(|input| DmaLine::new(vec![IrqLine::Device { device: DeviceId(0), input }]));
     rig.bus.devices.push(Some(Box::new(Mux::new(outputs.collect(), ClockGate::default()))));
     rig.bus.device_names.push("dmamux".into());
@@ -121,7 +119,7 @@ fn what_was_read_before_a_channel_is_switched_off_goes_nowhere() {
 #[test]
 fn a_channel_that_resets_its_controller_is_gone() {
     let wiring = Wiring { gate: ClockGate::at(GATE.0, GATE.1), ..wiring() };
-    let mut rig = Rig::new(Dma::new(params(), wiring), Resets(GATE));
+    let mut rig = Rig::new(Dma::new(wiring), Resets(GATE));
     rig.bus.with_device(DeviceId(0), Ps::ZERO, |dma, ctx| dma.reset(ctx));
     assert!(rig.bus.poke(RAM, &[1, 0, 0, 0]));
     rig.start(CCR_MEM2MEM | CCR_DIR | 2 << PSIZE | 2 << MSIZE | INTERRUPTS, 4, [PORT, RAM]);

@@ -3,28 +3,10 @@
 use super::*;
 use crate::prelude::*;
 
-/// The channel's next step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Stage {
-    /// Wait for a request.
-    #[default]
-    Idle,
-    /// Read the next node.
-    Fetch,
-    /// Fill the buffer.
-    Read,
-    /// Empty the buffer.
-    Write,
-}
-
-/// The unit that one request moves (MDMA_CxTCR.TRGM).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trigger {
-    Buffer,
-    Block,
-    Blocks,
-    List,
-}
+/// The unit that one request moves (MDMA_CxTCR.TRGM): more than a buffer, more than a block, a whole list.
+pub const BLOCK: u32 = 1;
+pub const BLOCKS: u32 = 2;
+pub const LIST: u32 = 3;
 
 /// One side of a transfer: its addressing and its accesses.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +19,8 @@ pub struct Side {
     pub step: i32,
 }
 
-impl Side {
-    /// True if the data are contiguous in memory.
-    pub const fn is_contiguous(&self) -> bool {
-        self.step == self.size as i32
-    }
-}
-
 /// A channel.
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Channel {
     /// MDMA_CxISR is without CRQA; BNDT and BRC of MDMA_CxBNDTR count down.
     pub registers: Registers,
@@ -60,18 +35,10 @@ pub struct Channel {
     pub generation: u32,
 }
 
-impl Default for Channel {
-    fn default() -> Channel {
-        let (stage, data) = Default::default();
-        Channel { registers: Registers::new(&MAP), stage, block_bytes: 0, to_read: 0, data, generation: 0 }
-    }
-}
-
 impl Channel {
-    /// The value of a register.
-    pub fn get(&self, register: u32) -> u32 {
-        let requested = flag(CISR_CRQA, register == CISR && self.stage != Stage::Idle);
-        self.registers.held(register) | requested
+    /// A channel after reset.
+    pub fn new() -> Channel {
+        Channel { registers: Registers::new(&MAP), ..Channel::default() }
     }
 
     /// MDMA_CxCR.EN.
@@ -95,13 +62,8 @@ impl Channel {
     }
 
     fn side(&self, mode: u32, size: u32, offset: u32, burst: u32) -> Side {
-        let size = 1 << self.field(size);
-        let offset = 1 << self.field(offset);
-        let step = match self.field(mode) {
-            2 => offset,
-            3 => -offset,
-            _ => 0,
-        };
+        let (size, offset) = (1 << self.field(size), 1 << self.field(offset));
+        let step = [0, 0, offset, -offset][self.field(mode) as usize];
         Side { size, burst: size << self.field(burst), step }
     }
 
@@ -121,13 +83,8 @@ impl Channel {
     }
 
     /// The unit that a request moves.
-    pub fn trigger(&self) -> Trigger {
-        match self.field(CTCR_TRGM) {
-            0 => Trigger::Buffer,
-            1 => Trigger::Block,
-            2 => Trigger::Blocks,
-            _ => Trigger::List,
-        }
+    pub fn trigger(&self) -> u32 {
+        self.field(CTCR_TRGM)
     }
 
     /// Remaining bytes of the block.

@@ -79,12 +79,12 @@ impl walk::Port for Rig {
 impl Rig {
     fn set(&mut self, channel: u32, registers: &[(u32, u32)]) {
         for (register, value) in registers {
-            walk::Port::put(self, CHANNEL_BASE + channel * PLACES.bytes + register, *value);
+            walk::Port::put(self, PLACES.first + channel * PLACES.bytes + register, *value);
         }
     }
 
     fn of(&mut self, channel: u32, register: u32) -> u32 {
-        walk::Port::get(self, CHANNEL_BASE + channel * PLACES.bytes + register)
+        walk::Port::get(self, PLACES.first + channel * PLACES.bytes + register)
     }
 
     fn copy(&mut self, source: u32, destination: u32, bytes: u32, transfer: u32) {
@@ -307,8 +307,8 @@ fn a_node_gives_timing_lines_and_gate() {
     ];
     let (mut bench, faults) = read_plain_node(from_node, properties);
     assert!(faults.is_empty(), "{faults:?}");
-    bench.write(Ps(0), CHANNEL_BASE + CCR, CCR_EN | 1 << 1).unwrap();
+    bench.write(Ps(0), PLACES.first + CCR, CCR_EN | 1 << 1).unwrap();
     assert_eq!(bench.pending(), 1 << 3 | 1 << 7);
     bench.bus.clocks.set_gates(0x218, 0);
-    assert_eq!((bench.value(Ps(0), CHANNEL_BASE + CISR), bench.bus.notes().len()), (0, 2));
+    assert_eq!((bench.value(Ps(0), PLACES.first + CISR), bench.bus.notes().len()), (0, 2));
 }

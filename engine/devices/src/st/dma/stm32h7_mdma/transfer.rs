@@ -3,14 +3,10 @@
 //! A side whose data are contiguous in memory is accessed in bursts. Other data are accessed one datum at a time, so
 //! that a device gets each access in order with those of other masters. A datum of 64 bits is two words for a device.
 
-use super::channel::{Side, Stage, Trigger};
+use super::channel::{BLOCK, BLOCKS, LIST, Side};
 use super::{CDAR, CESR_TEA, CESR_TED, CESR_TELD, CISR_BRTIF, CISR_BTIF, CISR_CTCIF, CISR_TCIF, CLAR, CSAR, Mdma};
 use crate::prelude::*;
-use crate::st::dma::{Failed, Master, Unreachable};
-use engine::bus::Target;
-
-/// Accesses to registers follow each other without a pause.
-const REGISTERS: Master = Master { clock: None, unreachable: Unreachable::NONE };
+use crate::support::bus_master::{Failed, Stage, is_memory, read_data, read_words, write_data};
 
 impl Mdma {
     /// The event of channel `index`: performs its next step.
@@ -34,13 +30,12 @@ impl Mdma {
     /// Reads the next node of the list.
     fn fetch(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
         let link = self.channels[index].registers[CLAR];
-        let mut bytes = [0; 40];
-        let done = read_memory(link, &mut bytes, ctx)?;
-        let mut words = [0; 10];
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
+        if !is_memory(link, ctx) {
+            return Err(Failed(link));
         }
-        self.totals.nodes += 1;
+        let mut words = [0; 10];
+        let done = read_words(link, &mut words, ctx)?;
+        self.nodes += 1;
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
         channel.load(&words);
@@ -50,7 +45,7 @@ impl Mdma {
             channel.fail(error);
             return Ok(None);
         }
-        if trigger != Trigger::List {
+        if trigger != LIST {
             channel.stage = Stage::Idle;
             return Ok(None);
         }
@@ -66,12 +61,7 @@ impl Mdma {
         let bytes = span(side, address, channel.to_read, ctx);
         let begin = channel.data.len();
         channel.data.resize(begin + bytes as usize, 0);
-        let into = &mut channel.data[begin..];
-        let done = if is_memory(address, ctx) {
-            read_memory(address, into, ctx)?
-        } else {
-            REGISTERS.read(address, side.size.min(4), 4, into, ctx)?
-        };
+        let done = read_data(address, side.size, &mut channel.data[begin..], ctx)?;
         channel.registers.set(CSAR, moved(address, side, bytes));
         channel.to_read -= bytes;
         if channel.to_read == 0 {
@@ -85,34 +75,28 @@ impl Mdma {
         let channel = &mut self.channels[index];
         let (side, address) = (channel.writes(), channel.registers[CDAR]);
         let bytes = span(side, address, channel.data.len() as u32, ctx);
-        let data = &channel.data[..bytes as usize];
-        let done = if is_memory(address, ctx) {
-            write_memory(address, data, ctx)?
-        } else {
-            REGISTERS.write(address, side.size.min(4), 4, data, ctx)?
-        };
+        let done = write_data(address, side.size, &channel.data[..bytes as usize], ctx)?;
         channel.data.drain(..bytes as usize);
         channel.registers.set(CDAR, moved(address, side, bytes));
         channel.count(bytes);
-        self.totals.bytes += u64::from(bytes);
-        let ended = channel.data.is_empty();
-        if ended { Ok(self.end_buffer(index, done)) } else { Ok(Some(done)) }
+        self.bytes += u64::from(bytes);
+        if self.channels[index].data.is_empty() { Ok(self.end_buffer(index, done)) } else { Ok(Some(done)) }
     }
 
     /// The step after a buffer, and its time.
     fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
         // A list may be endless: time must pass.
-        let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
+        let next = self.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
         channel.raise(CISR_TCIF);
         if channel.left() > 0 {
-            return self.go_on(index, trigger > Trigger::Buffer, next);
+            return self.go_on(index, trigger >= BLOCK, next);
         }
-        self.totals.blocks += 1;
+        self.blocks += 1;
         channel.raise(CISR_BTIF);
         if channel.repeats() {
-            return self.go_on(index, trigger > Trigger::Block, next);
+            return self.go_on(index, trigger >= BLOCKS, next);
         }
         channel.raise(CISR_BRTIF);
         if channel.registers[CLAR] != 0 {
@@ -135,30 +119,10 @@ impl Mdma {
 
 /// Bytes of the next access: a burst, if the data are contiguous in one memory.
 fn span(side: Side, address: u32, left: u32, ctx: &Ctx) -> u32 {
-    if side.is_contiguous() && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
+    let is_contiguous = side.step == side.size as i32;
+    if is_contiguous && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
 }
 
 fn moved(address: u32, side: Side, bytes: u32) -> u32 {
     address.wrapping_add_signed(side.step.wrapping_mul((bytes / side.size) as i32))
-}
-
-fn is_memory(address: u32, ctx: &Ctx) -> bool {
-    let entry = ctx.bus.entry_at(address);
-    entry.is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
-}
-
-fn read_memory(address: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
-    if !is_memory(address, ctx) || !ctx.bus.peek(address, into) {
-        return Err(Failed(address));
-    }
-    let access = ctx.bus.read_burst(ctx.now, address, into.len() as u32);
-    access.map(|access| access.done).map_err(|_| Failed(address))
-}
-
-fn write_memory(address: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
-    if !ctx.bus.poke(address, data) {
-        return Err(Failed(address));
-    }
-    let access = ctx.bus.write_burst(ctx.now, address, data.len() as u32);
-    access.map(|access| access.done).map_err(|_| Failed(address))
 }

@@ -2,67 +2,11 @@
 //! the firmware waits for a register access, with SCL low.
 
 use super::registers::*;
-use super::{I2c, V1};
+use super::{I2c, V1, Version};
 use crate::prelude::*;
-use crate::st::i2c::master::{self, Master};
-
-/// The master's position in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Step {
-    /// No frame is under way.
-    #[default]
-    Idle,
-    /// SDA falls: START.
-    Start,
-    /// SCL falls after START: SB is set.
-    Started,
-    /// SCL falls after the eighth clock of a byte.
-    Bits,
-    /// SCL falls after the acknowledge clock.
-    Acknowledge,
-    /// SCL rises before a repeated START or a STOP.
-    RestartRise,
-    StopRise,
-    /// SDA rises: STOP.
-    Stop,
-    /// SCL is held low until the address is written (SB), ADDR is cleared, data are written or read, or START or STOP
-    /// is set.
-    HeldForAddress,
-    HeldForClear,
-    HeldForData,
-    HeldForRead,
-    HeldForOrder,
-}
-
-impl master::Step for Step {
-    fn waits(self) -> bool {
-        matches!(
-            self,
-            Step::Idle
-                | Step::HeldForAddress
-                | Step::HeldForClear
-                | Step::HeldForData
-                | Step::HeldForRead
-                | Step::HeldForOrder
-        )
-    }
-}
+use crate::st::i2c::master::Step;
 
 impl I2c<V1> {
-    /// Cycles for which SCL is low and high (I2C_CCR).
-    fn halves(&self) -> (u64, u64) {
-        let ccr = self.registers[CCR];
-        let count = u64::from(ccr & CCR_COUNT).max(1);
-        let (low, high) = match ccr & (CCR_FAST | CCR_DUTY) {
-            CCR_FAST => (2 * count, count),
-            duty if duty & CCR_FAST != 0 => (16 * count, 9 * count),
-            _ => (count, count),
-        };
-        // A rising edge longer than I2C_TRISE lengthens the clock.
-        let rises_in = self.params.clock.rate().cycles_until_ceil(self.own.rising).0;
-        (low, high + rises_in.saturating_sub(u64::from(self.registers[TRISE])))
-    }
-
     /// True if any of `bits` is set in I2C_CR1.
     fn is_set(&self, bits: u32) -> bool {
         self.registers.has(CR1, bits)
@@ -72,11 +16,11 @@ impl I2c<V1> {
     pub(super) fn take_step(&mut self, at: u64) {
         match self.master.step {
             Step::Start => self.start(at),
-            Step::Started => self.started(at),
+            Step::FirstFall => self.started(at),
             Step::Bits => self.end_bits(at),
             Step::Acknowledge => self.end_acknowledge(at),
-            Step::RestartRise => self.rise(true, Step::Start),
-            Step::StopRise => self.rise(false, Step::Stop),
+            Step::RestartRise => self.let_rise(true, Step::Start),
+            Step::StopRise => self.let_rise(false, Step::Stop),
             _ => self.stop(at),
         }
     }
@@ -85,32 +29,26 @@ impl I2c<V1> {
     pub(super) fn order(&mut self, at: u64) {
         let (starts, stops) = (self.is_set(CR1_START), self.is_set(CR1_STOP));
         match self.master.step {
-            Step::Idle if starts => {
-                let free = self.master.free_since.map_or(0, |since| since + self.halves().0);
-                self.master.go(Step::Start, at.max(free));
-            }
+            Step::Idle if starts => self.order_start(at),
             Step::Idle => self.registers.put(CR1, CR1_STOP, false),
-            Step::HeldForData | Step::HeldForOrder if starts || stops => self.leave(at),
             // A byte that waits in the shift register does not prevent the end of the frame.
-            Step::HeldForRead if starts || stops => self.leave(at),
+            Step::HeldForData | Step::HeldForCommand | Step::HeldForRead if starts || stops => self.leave(at),
             _ => {}
         }
     }
 
     /// Ends the frame, or continues with a repeated START.
     fn leave(&mut self, at: u64) {
-        let rise = self.release(at);
         self.own.flags &= if self.master.step == Step::HeldForRead { u32::MAX } else { !SR1_BTF };
-        self.master.in_data = false;
         self.own.to_send = None;
         let next = if self.is_set(CR1_STOP) { Step::StopRise } else { Step::RestartRise };
-        self.master.go(next, rise);
+        self.leave_data(next, at, V1::timing(self));
     }
 
     fn start(&mut self, at: u64) {
         self.start_frame(at);
         self.own.is_master = true;
-        self.master.go(Step::Started, at + self.halves().1);
+        self.master.go(Step::FirstFall, at + V1::timing(self).high);
     }
 
     fn started(&mut self, at: u64) {
@@ -128,22 +66,14 @@ impl I2c<V1> {
         self.begin(byte, at);
     }
 
-    /// SCL's next rising edge, if the master releases it at `at`.
-    fn release(&mut self, at: u64) -> u64 {
-        let chips = self.params.clock.rate().cycles_until_ceil(self.master.stretched_until).0;
-        self.master.rise = at.max(self.master.fell + self.halves().0).max(chips);
-        self.master.rise
-    }
-
     fn begin(&mut self, byte: u8, at: u64) {
-        let (low, high) = self.halves();
-        let rise = self.release(at);
         self.master.byte = byte;
-        self.master.go(Step::Bits, rise + high + 7 * (low + high));
+        self.begin_bits(at, V1::timing(self));
     }
 
     fn end_bits(&mut self, at: u64) {
-        self.record_bits();
+        let timing = V1::timing(self);
+        self.record_bits(u64::MAX, timing);
         let now = self.time(at);
         self.master.fell = at;
         if self.master.receives() {
@@ -156,8 +86,8 @@ impl I2c<V1> {
             self.signals.master_sda(now, true);
             self.hear_answer(now);
         }
-        let rise = self.release(at);
-        self.master.go(Step::Acknowledge, rise + self.halves().1);
+        let rise = self.end_of_low(at, timing);
+        self.master.go(Step::Acknowledge, rise + timing.high);
     }
 
     fn end_acknowledge(&mut self, at: u64) {
@@ -168,22 +98,21 @@ impl I2c<V1> {
         if received {
             self.signals.master_sda(now, true);
         }
-        if std::mem::take(&mut self.master.is_address) {
-            self.addressed(at);
-        } else if received {
+        let is_address = std::mem::take(&mut self.master.is_address);
+        if received {
             self.received(byte, at);
+        } else if !self.master.ack {
+            self.own.flags |= SR1_AF;
+            self.master.step = Step::HeldForCommand;
+            self.order(at);
+        } else if is_address {
+            self.addressed(at);
         } else {
             self.sent(at);
         }
     }
 
     fn addressed(&mut self, at: u64) {
-        if !self.master.ack {
-            self.own.flags |= SR1_AF;
-            self.master.step = Step::HeldForOrder;
-            self.order(at);
-            return;
-        }
         self.own.flags |= SR1_ADDR;
         self.master.in_data = true;
         self.own.next_ack = self.is_set(CR1_ACK);
@@ -208,12 +137,6 @@ impl I2c<V1> {
 
     /// Handles the end of a byte that was sent.
     fn sent(&mut self, at: u64) {
-        if !self.master.ack {
-            self.own.flags |= SR1_AF;
-            self.master.step = Step::HeldForOrder;
-            self.order(at);
-            return;
-        }
         if self.is_set(CR1_STOP | CR1_START) {
             self.leave(at);
         } else if let Some(byte) = self.own.to_send.take() {
@@ -247,7 +170,7 @@ impl I2c<V1> {
                 let next = self.master.byte;
                 self.begin(next, at);
             } else {
-                self.master.step = Step::HeldForOrder;
+                self.master.step = Step::HeldForCommand;
             }
             return;
         }
@@ -264,7 +187,7 @@ impl I2c<V1> {
         self.own.data = self.own.shifted.take();
         self.own.flags &= !SR1_BTF;
         if self.master.step == Step::HeldForRead {
-            self.master.step = Step::HeldForOrder;
+            self.master.step = Step::HeldForCommand;
             if self.is_set(CR1_STOP | CR1_START) {
                 self.leave(at);
             } else if self.master.ack {
@@ -274,14 +197,10 @@ impl I2c<V1> {
         }
     }
 
-    /// Sets SDA to its level, and lets SCL rise before a START or a STOP.
-    fn rise(&mut self, sda: bool, next: Step) {
-        let rise = self.master.rise;
-        // SDA changes while SCL is low.
+    /// The chip releases SDA, and SCL rises before a START or a STOP.
+    fn let_rise(&mut self, sda: bool, next: Step) {
         self.signals.chips_sda(self.time(self.master.fell), true);
-        self.signals.master_sda(self.time(self.master.fell), sda);
-        self.signals.scl(self.time(rise), true);
-        self.master.go(next, rise + self.halves().1);
+        self.rise(sda, V1::timing(self).high, next);
     }
 
     fn stop(&mut self, at: u64) {
@@ -298,24 +217,5 @@ impl I2c<V1> {
         self.let_go(now, self.own.is_master);
         let V1 { rising, seen_address, last, .. } = self.own;
         self.own = V1 { rising, seen_address, last, ..V1::default() };
-    }
-
-    /// Records the eight clocks of a byte in the waveform.
-    fn record_bits(&mut self) {
-        let (low, high) = self.halves();
-        let receives = self.master.receives();
-        let Master { byte, rise, fell, .. } = self.master;
-        for bit in 0..8 {
-            let rise = rise + bit * (low + high);
-            let falls_before = if bit == 0 { fell } else { rise - low };
-            let (change, level) = (self.time(falls_before), byte << bit & 0x80 != 0);
-            if receives {
-                self.signals.chips_sda(change, level);
-            } else {
-                self.signals.master_sda(change, level);
-            }
-            self.signals.scl(self.time(rise), true);
-            self.signals.scl(self.time(rise + high), false);
-        }
     }
 }

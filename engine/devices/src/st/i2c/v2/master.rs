@@ -2,65 +2,10 @@
 //! its cycle of the kernel clock is known as soon as the previous step is done.
 
 use super::registers::*;
-use super::timing::Timing;
-use super::{I2c, V2};
-use crate::prelude::*;
-use crate::st::i2c::master;
-
-/// The master's position in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-pub enum Step {
-    /// No frame is under way.
-    #[default]
-    Idle,
-    /// SDA falls: START.
-    Start,
-    /// The START is detected.
-    StartSeen,
-    /// SCL falls after START.
-    FirstFall,
-    /// SCL falls after the eighth clock of a byte.
-    Bits,
-    /// That falling edge is detected.
-    BitsSeen,
-    /// SCL falls after the acknowledge clock.
-    Acknowledge,
-    /// That falling edge is detected.
-    AcknowledgeSeen,
-    /// The firmware has ended the hold of SCL: a byte follows.
-    Byte,
-    /// The firmware has ended the hold of SCL: a repeated START follows.
-    Restart,
-    /// The firmware has ended the hold of SCL: a STOP follows.
-    StopOrdered,
-    /// SCL rises before a repeated START.
-    RestartRise,
-    /// SCL rises before a STOP.
-    StopRise,
-    /// SDA rises: STOP.
-    Stop,
-    /// The STOP is detected.
-    StopSeen,
-    /// SCL is held low until I2C_TXDR is written.
-    HeldForData,
-    /// SCL is held low until I2C_RXDR is read.
-    HeldForRead,
-    /// SCL is held low until I2C_CR2 is written: TC or TCR is set.
-    HeldForCommand,
-}
-
-impl master::Step for Step {
-    fn waits(self) -> bool {
-        matches!(self, Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand)
-    }
-}
+use super::{I2c, V2, Version};
+use crate::st::i2c::master::{Master, Step, Timing};
 
 impl I2c<V2> {
-    pub(super) fn timing(&self) -> Timing {
-        let (timingr, cr1) = (self.registers[TIMINGR], self.registers[CR1]);
-        Timing::of(timingr, cr1, self.params.clock.rate(), &self.own.delays)
-    }
-
     /// True if I2C_TXDR is needed: one of the remaining bytes may be on the bus.
     pub(super) fn needs_data(&self) -> bool {
         let on_the_bus =
@@ -86,21 +31,14 @@ impl I2c<V2> {
             Step::Acknowledge => self.end_acknowledge(at, timing),
             Step::AcknowledgeSeen => self.acknowledge_seen(at, timing),
             Step::Byte => self.next_byte(at, timing),
-            Step::Restart => self.restart(at, timing),
-            Step::StopOrdered => self.begin_stop(at, timing),
+            Step::Restart => self.leave_data(Step::RestartRise, at, timing),
+            Step::StopOrdered => self.leave_data(Step::StopRise, at, timing),
             Step::RestartRise => self.rise(true, timing.sync2 + timing.low, Step::Start),
             Step::StopRise => self.rise(false, timing.rise_to_fall(), Step::Stop),
             Step::Stop => self.stop(at, timing),
             Step::StopSeen => self.stop_seen(at),
-            Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand => {}
+            _ => {}
         }
-    }
-
-    /// I2C_CR2.START was set while no frame is under way, or during a frame that has ended now: START follows when the
-    /// bus has been free for tBUF.
-    pub(super) fn order_start(&mut self, arrival: u64) {
-        let free = self.master.free_since.map_or(0, |since| since + self.timing().low);
-        self.master.go(Step::Start, arrival.max(free));
     }
 
     fn start(&mut self, at: u64, timing: Timing) {
@@ -119,20 +57,6 @@ impl I2c<V2> {
         (master.fell, master.is_address, master.reads, master.in_data) = (at, true, reads, false);
         master.byte = address << 1 | u8::from(reads);
         self.begin_bits(at, timing);
-    }
-
-    /// SDA and then SCL change after the last falling edge of SCL, at `at` or later. Returns SCL's rising edge.
-    fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
-        let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
-        let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
-        let chips = self.params.clock.next_edge(self.master.stretched_until);
-        (self.own.data_at, self.master.rise) = (data_at, let_go.max(chips));
-        self.master.rise
-    }
-
-    fn begin_bits(&mut self, at: u64, timing: Timing) {
-        let rise = self.end_of_low(at, timing);
-        self.master.go(Step::Bits, rise + timing.rise_to_fall() + 7 * timing.period());
     }
 
     fn end_bits(&mut self, at: u64, timing: Timing) {
@@ -184,7 +108,7 @@ impl I2c<V2> {
             self.own.flags |= ISR_NACKF;
         }
         if refused || self.is_set(CR2_STOP) {
-            self.begin_stop(at, timing);
+            self.leave_data(Step::StopRise, at, timing);
         } else if self.own.left > 0 {
             self.next_byte(at, timing);
         } else {
@@ -202,9 +126,9 @@ impl I2c<V2> {
             self.own.flags |= ISR_TCR;
             self.master.go(Step::HeldForCommand, at);
         } else if self.is_set(CR2_AUTOEND) {
-            self.begin_stop(at, timing);
+            self.leave_data(Step::StopRise, at, timing);
         } else if self.is_set(CR2_START) {
-            self.restart(at, timing);
+            self.leave_data(Step::RestartRise, at, timing);
         } else {
             self.own.flags |= ISR_TC;
             self.master.go(Step::HeldForCommand, at);
@@ -229,26 +153,6 @@ impl I2c<V2> {
         self.master.go(Step::Byte, arrival);
     }
 
-    fn restart(&mut self, at: u64, timing: Timing) {
-        self.master.in_data = false;
-        let rise = self.end_of_low(at, timing);
-        self.master.go(Step::RestartRise, rise);
-    }
-
-    fn begin_stop(&mut self, at: u64, timing: Timing) {
-        self.master.in_data = false;
-        let rise = self.end_of_low(at, timing);
-        self.master.go(Step::StopRise, rise);
-    }
-
-    /// Sets SDA's level, and lets SCL rise after it; the next step follows `cycles` cycles later.
-    fn rise(&mut self, sda: bool, cycles: u64, next: Step) {
-        let rise = self.master.rise;
-        self.signals.master_sda(self.time(self.own.data_at), sda);
-        self.signals.scl(self.time(rise), true);
-        self.master.go(next, rise + cycles);
-    }
-
     fn stop(&mut self, at: u64, timing: Timing) {
         let now = self.time(at);
         self.signals.chips_sda(now, true);
@@ -269,7 +173,7 @@ impl I2c<V2> {
 
     /// PE was cleared: the master releases both lines, whatever its state.
     pub(super) fn abandon(&mut self, cycle: u64) {
-        let (timing, now) = (self.timing(), self.time(cycle));
+        let (timing, now) = (V2::timing(self), self.time(cycle));
         match self.master.step {
             Step::Bits => self.record_bits(cycle, timing),
             Step::Acknowledge => self.record_acknowledge(cycle, timing),
@@ -277,5 +181,19 @@ impl I2c<V2> {
         }
         self.let_go(now, !matches!(self.master.step, Step::Idle | Step::Start));
         self.own = V2 { delays: self.own.delays, ..V2::default() };
+    }
+
+    /// Records the edges of the acknowledge clock in the waveform, up to a cycle.
+    fn record_acknowledge(&mut self, until: u64, timing: Timing) {
+        let Master { ack, rise, data_at, .. } = self.master;
+        let sda = !self.master.receives() || !ack;
+        if data_at <= until {
+            self.signals.master_sda(self.time(data_at), sda);
+        }
+        for (at, level) in [(rise, true), (rise + timing.rise_to_fall(), false)] {
+            if at <= until {
+                self.signals.scl(self.time(at), level);
+            }
+        }
     }
 }

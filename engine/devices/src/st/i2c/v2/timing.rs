@@ -6,6 +6,7 @@
 
 use super::registers::*;
 use crate::prelude::*;
+use crate::st::i2c::master::Timing;
 
 /// The delays that the board determines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,34 +34,15 @@ impl Delays {
             ),
         }
     }
-}
 
-/// Times in cycles of the kernel clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// tSYNC1: from pulling SCL or SDA low to the detection.
-    pub sync1: u64,
-    /// tSYNC2: from releasing a line to the detection.
-    pub sync2: u64,
-    /// tSCLL, also for tBUF and tSU;STA.
-    pub low: u64,
-    /// tSCLH, also for tHD;STA and tSU;STO.
-    pub high: u64,
-    /// tSDADEL: from a detected falling edge to the change of SDA.
-    pub data_delay: u64,
-    /// tSCLDEL: SCL stays low for this time after the change of SDA.
-    pub setup: u64,
-}
-
-impl Timing {
-    /// The timing that registers select.
-    pub const fn of(timingr: u32, cr1: u32, kernel_clock: Hz, delays: &Delays) -> Timing {
+    /// The timing that registers select: `low` is tSCLL, `high` tSCLH, `data_delay` tSDADEL, `setup` tSCLDEL.
+    pub const fn timing(&self, timingr: u32, cr1: u32, kernel_clock: Hz) -> Timing {
         let prescaler = field(timingr, TIMINGR_PRESC) as u64 + 1;
-        let filter = if cr1 & CR1_ANFOFF == 0 { delays.analog_filter } else { Ps::ZERO };
-        let synchronised = delays.synchronisation.0 + field(cr1, CR1_DNF) as u64;
+        let filter = if cr1 & CR1_ANFOFF == 0 { self.analog_filter } else { Ps::ZERO };
+        let synchronised = self.synchronisation.0 + field(cr1, CR1_DNF) as u64;
         // Lines change on edges of the kernel clock, so a change is always sampled the same number of cycles later.
-        let fall = kernel_clock.cycles_until_ceil(delays.falling.saturating_add(filter)).0;
-        let rise = kernel_clock.cycles_until_ceil(delays.rising.saturating_add(filter)).0;
+        let fall = kernel_clock.cycles_until_ceil(self.falling.saturating_add(filter)).0;
+        let rise = kernel_clock.cycles_until_ceil(self.rising.saturating_add(filter)).0;
         Timing {
             sync1: fall + synchronised,
             sync2: rise + synchronised,
@@ -69,21 +51,5 @@ impl Timing {
             data_delay: field(timingr, TIMINGR_SDADEL) as u64 * prescaler + 1,
             setup: (field(timingr, TIMINGR_SCLDEL) as u64 + 1) * prescaler,
         }
-    }
-
-    /// The minimum time from a falling edge of SCL to its release.
-    pub const fn least_low(&self) -> u64 {
-        let data = self.data_delay + self.setup;
-        self.sync1 + if self.low > data { self.low } else { data }
-    }
-
-    /// tSCL of clocks without clock stretching.
-    pub const fn period(&self) -> u64 {
-        self.least_low() + self.rise_to_fall()
-    }
-
-    /// Time from the release of SCL to its falling edge.
-    pub const fn rise_to_fall(&self) -> u64 {
-        self.sync2 + self.high
     }
 }

@@ -1,9 +1,9 @@
 //! Registers, interrupts, the node, polling loops.
 
-use super::super::timing::Timing;
 use super::*;
 use crate::bench::{CPU_INTC, read_plain_node};
 use crate::registers::walk;
+use crate::st::i2c::Params;
 
 #[test]
 fn the_device_keeps_its_table() {
@@ -21,13 +21,13 @@ fn a_clock_at_100_khz_takes_what_the_manual_says() {
     let delays =
         Delays { falling: Ps::ZERO, rising: Ps::ZERO, analog_filter: Ps::from_ns(260), synchronisation: Cycles(2) };
     // "tSYNC1 + tSYNC2 minimum value is 4 x tI2CCLK": tSCL is 4 + 144 clocks, 9.25 us, without slopes and filter.
-    let timing = Timing::of(TIMING, CR1_ANFOFF, clock(), &delays);
+    let timing = delays.timing(TIMING, CR1_ANFOFF, clock());
     assert_eq!((timing.sync1, timing.sync2, timing.period()), (2, 2, 4 + LOW + HIGH));
     // 260 ns are 4.2 clocks, and the digital filter has its 15.
-    let timing = Timing::of(TIMING, 15 << CR1_DNF.trailing_zeros(), clock(), &delays);
+    let timing = delays.timing(TIMING, 15 << CR1_DNF.trailing_zeros(), clock());
     assert_eq!((timing.sync1, timing.sync2), (5 + 15 + 2, 5 + 15 + 2));
     // SCLDEL and SDADEL lengthen the low phase: 15 * 4 + 1 + 16 * 4.
-    let timing = Timing::of(TIMING | 0xff_0000, CR1_ANFOFF, clock(), &delays);
+    let timing = delays.timing(TIMING | 0xff_0000, CR1_ANFOFF, clock());
     assert_eq!(timing.least_low(), 2 + 61 + 64);
 }
 
