@@ -3,7 +3,7 @@
 use engine::polling::{Poll, Polled};
 use std::collections::BTreeMap;
 
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::pins::Pin;
 use engine::state::State;
 use engine::time::Ps;
@@ -109,7 +109,7 @@ impl PythonDevice {
 }
 
 impl Device for PythonDevice {
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let (now, most) = (ctx.now, u64::from(u32::MAX >> (32 - 8 * size.bytes())));
         let reply = |value: &Bound<'_, PyAny>| match value.cast::<PyTuple>() {
             Ok(pair) => {
@@ -122,14 +122,7 @@ impl Device for PythonDevice {
         Ok(read.unwrap_or(Reply::read(0, now)))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let now = ctx.now;
         let reply = |done: &Bound<'_, PyAny>| if done.is_none() { Ok(now) } else { done_at(done, now) };
         let value = value & u32::MAX >> (32 - 8 * size.bytes());

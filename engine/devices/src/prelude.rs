@@ -6,10 +6,10 @@ pub use crate::registers::{
     Banks, Map, Port, Refused, RegisterBank, Registers, Table, by_table, field, flag, joined, registers,
 };
 pub use crate::support::clock_gate::ClockGate;
-pub use cyclescope_derive::Counters;
 pub use crate::support::totals::totals;
+pub use cyclescope_derive::Counters;
 pub use engine::activity::Detail;
-pub use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+pub use engine::bus::device::{AccessResult, AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 pub use engine::dt::reader::NodeReader;
 pub use engine::dt::wiring::ClockInput;
 pub use engine::polling::{Poll, Polled};

@@ -666,7 +666,7 @@ impl Bus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::device::{AccessSize, Reply, SlaveError};
+    use crate::bus::device::{AccessResult, AccessSize, Reply};
     use crate::polling::{Poll, Polled};
 
     /// An interrupt controller whose output is wired to its own input.
@@ -674,11 +674,11 @@ mod tests {
     struct Circle;
 
     impl Device for Circle {
-        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::read(0, ctx.now))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::written(ctx.now))
         }
 

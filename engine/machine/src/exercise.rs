@@ -8,7 +8,7 @@ mod polls;
 pub use self::polls::{Polls, exercise_polls};
 
 use super::Machine;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, Reply};
 use engine::bus::{Bus, Target};
 use engine::dt::fault::BoardFault;
 use engine::pins::{PINS_OF_PORT, Pin};
@@ -105,7 +105,7 @@ impl Access {
     }
 
     /// Makes the access: returns its result, and the time of the answer.
-    fn make(self, bus: &mut Bus, now: Ps) -> Result<Reply, SlaveError> {
+    fn make(self, bus: &mut Bus, now: Ps) -> AccessResult {
         bus.run_events(now);
         bus.master = Some(0);
         let result = bus.with_device(self.device, now, |device, ctx| match self.act {

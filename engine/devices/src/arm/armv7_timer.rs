@@ -145,11 +145,11 @@ const fn find(register: CoreRegister) -> Option<(usize, Kind)> {
 }
 
 impl Device for GenericTimer {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 

@@ -84,21 +84,14 @@ impl Table for Itm {
 }
 
 impl Device for Itm {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if offset < PORTS_END {
             return Ok(Reply::read(size.extracted(READY, offset), ctx.now));
         }
         registers::read(self, offset, size, ctx)
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if offset >= PORTS_END {
             return registers::write(self, offset, size, value, ctx);
         }

@@ -105,7 +105,7 @@ impl Gic {
 }
 
 impl Device for Gic {
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let word = offset & !3;
         let register = if range == 0 {
             self.distributor.register(word)
@@ -121,14 +121,7 @@ impl Device for Gic {
         Ok(self.port.read(register, offset, size, ctx.now))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.write_register(range, offset, size, value, ctx);
         self.update(ctx);
         Ok(self.port.written(ctx.now))

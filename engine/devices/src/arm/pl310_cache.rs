@@ -181,19 +181,12 @@ fn latency(register: u32) -> Cycles {
 }
 
 impl Device for Pl310 {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let value = self.register(offset & !3, ctx);
         Ok(self.port.read(value, offset, size, ctx.now))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let done = self.port.written(ctx.now);
         // Registers are written as words.
         let is_refused =

@@ -250,7 +250,7 @@ impl Device for Pio {
         }
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let at = offset & !3 & !SECURE;
         let (group, register) = split(at);
         let value = match register {
@@ -264,14 +264,7 @@ impl Device for Pio {
         Ok(Port::APB.read(value, offset, size, ctx.now))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let at = offset & !3 & !SECURE;
         let (group, register) = split(at);
         let before = (group < GROUPS).then(|| self.driven(group));

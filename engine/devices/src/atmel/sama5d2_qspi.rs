@@ -357,7 +357,7 @@ impl Device for Sama5d2Qspi {
     }
 
     #[inline]
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if range == 0 {
             return crate::registers::read(self, offset, size, ctx);
         }
@@ -365,14 +365,7 @@ impl Device for Sama5d2Qspi {
         self.window_read(offset, size, ctx)
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if range == 0 {
             return crate::registers::write(self, offset, size, value, ctx);
         }

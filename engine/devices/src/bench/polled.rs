@@ -1,7 +1,7 @@
 //! A loop of accesses to a device, run iteration by iteration and with skipped iterations.
 
 use super::Bench;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId};
 use engine::polling::Poll;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -42,7 +42,7 @@ impl Loop {
     }
 
     /// Runs an iteration that begins in `cycle`: the values that it reads, and the time of each answer.
-    fn iterate(&self, bench: &mut Bench, cycle: u64) -> Vec<Result<Reply, SlaveError>> {
+    fn iterate(&self, bench: &mut Bench, cycle: u64) -> Vec<AccessResult> {
         let answers = self.accesses.iter().map(|(offset, access)| {
             let at = self.at(cycle + offset);
             bench.run(at);

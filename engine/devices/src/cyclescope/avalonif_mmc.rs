@@ -248,7 +248,7 @@ impl Device for AvalonifMmc {
         offset & !3 == CONTROL
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         // The last clock of the transfer begins when the wait states are over.
         let last = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);
         let register = self.register(offset, last);
@@ -265,14 +265,7 @@ impl Device for AvalonifMmc {
         Some((size.extracted(self.register(offset, last), offset), last.0))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let value = on_lanes(value, offset, size);
         let cycle = self.cycle(ctx.now);
         match offset & 0xc {

@@ -28,11 +28,11 @@ pub fn from_node(_reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Device for Exit {
-    fn read(&mut self, _: usize, _offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _offset: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match offset {
             EXIT => ctx.exit((value & EXIT_STATUS) as i32),
             _ => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),

@@ -112,7 +112,7 @@ impl Simpleuart {
 }
 
 impl Device for Simpleuart {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let register = match offset & !3 {
             REG_DIV => self.sender.divider(),
             REG_DAT => self.receiver.take().map_or(NO_BYTE, u32::from),
@@ -121,14 +121,7 @@ impl Device for Simpleuart {
         Ok(Reply::read(size.extracted(register, offset), ctx.now))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match (offset & !3, offset % 4) {
             (REG_DIV, _) => {
                 self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now);

@@ -263,7 +263,7 @@ impl Device for PicosocSpimemio {
     }
 
     #[inline]
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let cycle = self.cycle(ctx.now);
         if range == 0 {
             let value = if offset & !3 == CFG { self.register(cycle) } else { 0 };
@@ -274,14 +274,7 @@ impl Device for PicosocSpimemio {
         Ok(Reply::read(size.extracted(self.wire.word, offset), self.wire.line.time(answered)))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let cycle = self.cycle(ctx.now);
         if range != 0 {
             let answered = self.request(offset, cycle, ctx)?;

@@ -141,7 +141,7 @@ fn most_reads_in_a_row(used: &Touched) -> u64 {
 }
 
 impl Device for Stub {
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let word = offset & !3;
         let shown = self.held(range, word) & !self.lanes(range, word, hidden);
         let value = shown | self.lanes(range, word, ones);
@@ -151,14 +151,7 @@ impl Device for Stub {
         Ok(Reply::read(loaded, ctx.now))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.note(range, offset, None, ctx);
         let word = offset & !3;
         let (held, fixed) = (self.held(range, word), self.lanes(range, word, fixed));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{cells, node, read_tree};
-use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Reply};
 use engine::dt::node::Node;
 use engine::polling::{Poll, Polled};
 
@@ -9,11 +9,11 @@ use engine::polling::{Poll, Polled};
 struct Remembers;
 
 impl Device for Remembers {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Index;
 
-use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Reply, SlaveError};
 use engine::polling::{Poll, Polled};
 use engine::state::{Damaged, Loader, Saver, State};
 use engine::time::Ps;
@@ -252,7 +252,7 @@ pub fn unmodelled(row: &Row, old: u32, new: u32) -> Option<String> {
 ///
 /// # Errors
 /// If [`Table::error`] says so; a device without its clock answers 0.
-pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
     device.arrives(false);
     let port = device.port();
     if !port.takes_reads(ctx) {
@@ -274,7 +274,7 @@ pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ct
 }
 
 /// The answer to an access, or an error with its note.
-fn answer(reply: Reply, error: Option<&str>, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+fn answer(reply: Reply, error: Option<&str>, ctx: &mut Ctx) -> AccessResult {
     let Some(note) = error else { return Ok(reply) };
     ctx.note(note);
     Err(SlaveError { done: reply.done })
@@ -284,13 +284,7 @@ fn answer(reply: Reply, error: Option<&str>, ctx: &mut Ctx) -> Result<Reply, Sla
 ///
 /// # Errors
 /// If [`Table::error`] says so; a device without its clock ignores the write.
-pub fn write(
-    device: &mut impl Table,
-    offset: u32,
-    size: AccessSize,
-    value: u32,
-    ctx: &mut Ctx,
-) -> Result<Reply, SlaveError> {
+pub fn write(device: &mut impl Table, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
     device.arrives(true);
     let port = device.port();
     if !port.takes_writes(ctx) {
@@ -350,7 +344,7 @@ macro_rules! by_table {
             offset: u32,
             size: engine::bus::device::AccessSize,
             ctx: &mut engine::bus::device::Ctx,
-        ) -> Result<engine::bus::device::Reply, engine::bus::device::SlaveError> {
+        ) -> engine::bus::device::AccessResult {
             $crate::registers::read(self, offset, size, ctx)
         }
 
@@ -361,7 +355,7 @@ macro_rules! by_table {
             size: engine::bus::device::AccessSize,
             value: u32,
             ctx: &mut engine::bus::device::Ctx,
-        ) -> Result<engine::bus::device::Reply, engine::bus::device::SlaveError> {
+        ) -> engine::bus::device::AccessResult {
             $crate::registers::write(self, offset, size, value, ctx)
         }
     };

@@ -154,19 +154,12 @@ impl Clint {
 }
 
 impl Device for Clint {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let value = self.register(offset, ctx.now);
         Ok(self.port.read(value, offset, size, ctx.now))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.set_register(offset, on_lanes(value, offset, size), ctx);
         Ok(self.port.written(ctx.now))
     }

@@ -234,7 +234,7 @@ impl Device for FlashController {
         }
     }
 
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if range > 0 {
             return Ok(self.flash.read(offset, size, ctx));
         }
@@ -242,14 +242,7 @@ impl Device for FlashController {
         Ok(Reply::read(size.extracted(register, offset), ctx.now))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let busy_until = self.flash.free_at(ctx.now);
         if range > 0 {
             self.program(offset, size, value, ctx);

@@ -44,18 +44,11 @@ impl BackupSram {
 }
 
 impl Device for BackupSram {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.gate.read(offset, size, ctx, |offset, _| self.word(offset))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if self.gate.takes_writes(ctx) {
             let (register, bit) = BACKUP_DOMAIN;
             if ctx.bus.clocks.is_running(register, bit) {

@@ -143,7 +143,7 @@ impl Device for Crc {
         self.params.gate.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if !self.params.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
         }
@@ -151,14 +151,7 @@ impl Device for Crc {
         Ok(Reply::read(size.extracted(self.value(offset & !3), offset), done))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if !self.params.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }

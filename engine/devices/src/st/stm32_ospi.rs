@@ -297,7 +297,7 @@ impl Device for Ospi {
         self.wire.start(ctx);
     }
 
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if !self.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
         }
@@ -317,14 +317,7 @@ impl Device for Ospi {
         Ok(Reply::read(value, self.wire.time(done).max(ctx.now)))
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if !self.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }

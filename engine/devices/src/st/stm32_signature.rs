@@ -48,11 +48,11 @@ impl Signature {
 }
 
 impl Device for Signature {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(apb::read(self.word(offset & !3), offset, size, ctx))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.note("system memory, which is read-only, was written: the write has no effect");
         Ok(Reply::written(ctx.now))
     }

@@ -145,18 +145,11 @@ impl Device for Syscfg {
         self.drive(changed, ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if self.gate.is_open(ctx) { registers::read(self, offset, size, ctx) } else { Ok(Reply::read(0, ctx.now)) }
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if self.registers.map().row(offset).is_some() && self.gate.is_open(ctx) {
             return registers::write(self, offset, size, value, ctx);
         }

@@ -19,7 +19,7 @@ pub const fn written(value: u32, offset: u32, size: AccessSize) -> (u32, u32) {
 mod tests {
     use super::*;
     use crate::bench::Bench;
-    use engine::bus::device::{Device, DeviceId, SlaveError};
+    use engine::bus::device::{AccessResult, Device, DeviceId};
     use engine::polling::{Poll, Polled};
     use engine::time::Ps;
 
@@ -27,11 +27,11 @@ mod tests {
     struct Scratch(u32);
 
     impl Device for Scratch {
-        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(read(self.0, offset, size, ctx))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::written(ctx.now))
         }
     }

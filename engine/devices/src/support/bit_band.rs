@@ -60,21 +60,14 @@ fn failed(fault: BusFault) -> SlaveError {
 }
 
 impl Device for BitBand {
-    fn read(&mut self, region: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, region: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let (addr, bit) = bit_at(region, offset & !3, size);
         let (value, done) = read(ctx.bus, addr, size, ctx.now)?;
         let done = if is_memory(ctx.bus, addr) { ctx.now } else { done };
         Ok(Reply::read(value >> bit & 1, done))
     }
 
-    fn write(
-        &mut self,
-        region: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, region: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let (addr, bit) = bit_at(region, offset & !3, size);
         let (before, read) = read(ctx.bus, addr, size, ctx.now)?;
         let changed = before & !(1 << bit) | (value & 1) << bit;
@@ -102,18 +95,11 @@ mod tests {
     struct Word(u32);
 
     impl Device for Word {
-        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::read(size.extracted(self.0, offset), ctx.now))
         }
 
-        fn write(
-            &mut self,
-            _: usize,
-            offset: u32,
-            size: AccessSize,
-            value: u32,
-            ctx: &mut Ctx,
-        ) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
             self.0 = size.merged(self.0, offset, value);
             Ok(Reply::written(ctx.now))
         }
@@ -137,11 +123,11 @@ mod tests {
         bus
     }
 
-    fn get(bus: &mut Bus, region: usize, offset: u32) -> Result<Reply, SlaveError> {
+    fn get(bus: &mut Bus, region: usize, offset: u32) -> AccessResult {
         bus.with_device(DeviceId(0), Ps(0), |band, ctx| band.read(region, offset, AccessSize::Word, ctx))
     }
 
-    fn put(bus: &mut Bus, region: usize, offset: u32, value: u32) -> Result<Reply, SlaveError> {
+    fn put(bus: &mut Bus, region: usize, offset: u32, value: u32) -> AccessResult {
         bus.with_device(DeviceId(0), Ps(0), |band, ctx| band.write(region, offset, AccessSize::Word, value, ctx))
     }
 

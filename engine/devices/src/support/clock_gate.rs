@@ -52,7 +52,7 @@ impl ClockGate {
         size: AccessSize,
         ctx: &mut Ctx,
         register: impl FnOnce(u32, &mut Ctx) -> u32,
-    ) -> Result<Reply, SlaveError> {
+    ) -> AccessResult {
         let value = if self.is_open(ctx) { register(offset & !3, ctx) } else { 0 };
         Ok(Reply::read(size.extracted(value, offset), ctx.now))
     }
@@ -69,7 +69,7 @@ impl ClockGate {
         value: u32,
         ctx: &mut Ctx,
         set: impl FnOnce(u32, u32, &mut Ctx),
-    ) -> Result<Reply, SlaveError> {
+    ) -> AccessResult {
         if self.takes_writes(ctx) {
             set(offset & !3, on_all_lanes(value, size), ctx);
         }
@@ -156,18 +156,11 @@ mod tests {
     struct Registers(#[state(skip)] ClockGate, [u32; 2]);
 
     impl Device for Registers {
-        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
             self.0.read(offset, size, ctx, |offset, _| self.1[offset as usize / 4])
         }
 
-        fn write(
-            &mut self,
-            _: usize,
-            offset: u32,
-            size: AccessSize,
-            value: u32,
-            ctx: &mut Ctx,
-        ) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
             self.0.write(offset, size, value, ctx, |offset, value, _| self.1[offset as usize / 4] = value)
         }
     }

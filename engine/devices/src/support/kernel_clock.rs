@@ -82,7 +82,7 @@ impl KernelClock {
 mod tests {
     use super::*;
     use crate::bench::Bench;
-    use engine::bus::device::{AccessSize, Device, DeviceId, Reply, SlaveError};
+    use engine::bus::device::{AccessResult, AccessSize, Device, DeviceId, Reply};
     use engine::clocks::User;
     use engine::dt::wiring::ClockId;
     use engine::polling::{Poll, Polled};
@@ -101,11 +101,11 @@ mod tests {
     struct Waiting(KernelClock, u64);
 
     impl Device for Waiting {
-        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::read(u32::from(self.0.edge(ctx.now) >= self.1), ctx.now))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
             self.1 = self.0.next_edge(ctx.now) + u64::from(value);
             self.0.is_needed(ctx);
             Ok(Reply::written(ctx.now))

@@ -1,7 +1,7 @@
 //! Wires between pins, with devices at their ends.
 
 use crate::bench::Bench;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, Reply};
 use engine::dt::wiring::DeviceId;
 use engine::pins::*;
 use engine::polling::{Poll, Polled};
@@ -15,18 +15,11 @@ const CHIP: DeviceId = DeviceId(1);
 struct Port32;
 
 impl Device for Port32 {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(ctx.bus.sample_port(ctx.id, ctx.now), ctx.now))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        enables: u32,
-        _: AccessSize,
-        levels: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, enables: u32, _: AccessSize, levels: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.bus.drive_port(ctx.id, Drive { enables, levels }, u32::MAX, ctx.now);
         Ok(Reply::written(ctx.now))
     }
@@ -46,13 +39,13 @@ struct Inverter {
 }
 
 impl Device for Inverter {
-    fn read(&mut self, _: usize, index: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, index: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let (at, changed, levels) = self.seen[index as usize];
         assert_eq!(at, ctx.now);
         Ok(Reply::read(changed << 16 | levels & 0xffff, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.bus.wires.watch(pin(0), ctx.id, false);
         ctx.bus.wires.watch(pin(3), ctx.id, false);
         ctx.bus.wires.watch(pin(2), ctx.id, true);

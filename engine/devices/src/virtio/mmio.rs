@@ -306,21 +306,14 @@ impl VirtioMmio {
 }
 
 impl Device for VirtioMmio {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         if offset < CONFIG && size != AccessSize::Word {
             ctx.note("a control register is read by less than a word, which no driver may (4.2.2.2)");
         }
         Ok(apb::read(self.register(offset & !3), offset, size, ctx))
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         if offset < CONFIG && size != AccessSize::Word {
             ctx.note(
                 "a control register is written by less than a word, which no driver may (4.2.2.2): that has no effect",

@@ -379,21 +379,14 @@ impl Device for AxiQuadSpi {
         self.shifter.bus.chips.start(ctx);
     }
 
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         match range {
             0 => crate::registers::read(self, offset, size, ctx),
             _ => self.read_window(offset, size, ctx),
         }
     }
 
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match range {
             0 => crate::registers::write(self, offset, size, value, ctx),
             _ => self.write_window(ctx),

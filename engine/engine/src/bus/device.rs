@@ -94,6 +94,9 @@ pub struct SlaveError {
     pub done: Ps,
 }
 
+/// What a device answers to an access.
+pub type AccessResult = Result<Reply, SlaveError>;
+
 /// A memory-mapped device. Offsets count from the start of the `reg` range named by `range` (0 for most devices).
 ///
 /// Calls come in the order of their times. State that depends on time alone (a busy flag, a counter) is brought up to
@@ -103,7 +106,7 @@ pub trait Device: State + Polled + Send {
     ///
     /// # Errors
     /// [`SlaveError`] where the datasheet says that the device answers with an error.
-    fn read(&mut self, _range: usize, _offset: u32, _size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _range: usize, _offset: u32, _size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 
@@ -111,14 +114,7 @@ pub trait Device: State + Polled + Send {
     ///
     /// # Errors
     /// As for [`Device::read`].
-    fn write(
-        &mut self,
-        _range: usize,
-        _offset: u32,
-        _size: AccessSize,
-        _value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _range: usize, _offset: u32, _size: AccessSize, _value: u32, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 

@@ -166,7 +166,7 @@ impl InterruptSources {
 mod tests {
     use super::*;
     use crate::bus::Bus;
-    use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+    use crate::bus::device::{AccessResult, AccessSize, Ctx, Device, Reply};
     use crate::polling::{Poll, Polled};
 
     const CORE: IrqLine = IrqLine::Core { core: 0, bit: 0 };
@@ -254,11 +254,11 @@ mod tests {
     const LATER: Ps = Ps(5);
 
     impl Device for Wired {
-        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::read(0, ctx.now))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::written(ctx.now))
         }
 

@@ -117,7 +117,7 @@ impl Bus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+    use crate::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
     use crate::bus::path::View;
     use crate::bus::watches::Watch;
     use crate::memory::ram::{PortTiming, Ram};
@@ -136,11 +136,11 @@ mod tests {
     struct Flash(Vec<u8>);
 
     impl Device for Flash {
-        fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Ok(Reply::read(offset, ctx.now + Ps(5)))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             Err(SlaveError { done: ctx.now })
         }
 

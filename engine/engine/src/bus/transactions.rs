@@ -142,7 +142,7 @@ impl Bus {
 mod tests {
     use super::*;
     use crate::activity::{Activities, Kinds};
-    use crate::bus::device::{Ctx, Device, Reply, SlaveError};
+    use crate::bus::device::{AccessResult, Ctx, Device, Reply, SlaveError};
     use crate::bus::{MapEntry, Route, Target};
     use crate::memory::ram::{PortTiming, Ram};
     use crate::polling::{Poll, Polled};
@@ -153,12 +153,12 @@ mod tests {
     struct Slow;
 
     impl Device for Slow {
-        fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             let done = ctx.now + Ps(100_000);
             if offset == 8 { Err(SlaveError { done }) } else { Ok(Reply::read(0x8765_4321, done)) }
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             // It copies on from memory by itself.
             ctx.bus.read_burst(ctx.now, 0x1010, 16).map_err(|_| SlaveError { done: ctx.now })?;
             Ok(Reply::written(ctx.now + Ps(100_000)))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Access, Act, Built, Numbers, ranges_of, store_something, type_characters};
 use engine::bus::Bus;
-use engine::bus::device::{DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, DeviceId};
 use engine::dt::fault::BoardFault;
 use engine::polling::{Poll, repeats_until};
 use engine::time::{Cycles, Hz, Ps};
@@ -162,7 +162,7 @@ pub fn exercise_polls(mut build: impl FnMut() -> Built, seed: u64, loops: u32) -
     Ok(found)
 }
 
-fn difference(bus: &Bus, access: &Access, now: Ps, answers: &[Result<Reply, SlaveError>; 2]) -> String {
+fn difference(bus: &Bus, access: &Access, now: Ps, answers: &[AccessResult; 2]) -> String {
     let name = &bus.device_names[access.device.0 as usize];
     format!("{name}: {access:x?} at {now}: {:x?}, and after skipped loops {:x?}", answers[0], answers[1])
 }

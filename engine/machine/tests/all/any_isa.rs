@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::{Description, Machine, Outcome, RunReport};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, IrqLine, Reply};
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
 use engine::cpu::Config;
@@ -37,11 +37,11 @@ struct Journal {
 }
 
 impl Device for Journal {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(u32::from(ctx.now < self.busy_until), ctx.now))
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match offset {
             4 => ctx.schedule(Ps(ctx.now.0 + 10_000 * u64::from(value)), 0),
             8 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), false),

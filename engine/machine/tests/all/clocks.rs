@@ -2,7 +2,7 @@
 
 use crate::whole::support::arm_m::*;
 use crate::{Machine, RunReport};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply};
 use engine::bus::{MapEntry, Target};
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -23,11 +23,11 @@ struct Controller {
 }
 
 impl Device for Controller {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(self.rate, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.rate = value;
         ctx.schedule(ctx.now + SWITCH, 0);
         Ok(Reply::written(ctx.now))

@@ -2,7 +2,7 @@
 
 use crate::whole::support::riscv::*;
 use crate::{Description, Machine, Outcome};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::isa::riscv::instruction_set::Hart;
 use engine::memory::ram::{PortTiming, Ram};
@@ -45,11 +45,11 @@ fn a_handler_that_faults_again_and_again_is_reported_of() {
 struct Again(u64);
 
 impl Device for Again {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 

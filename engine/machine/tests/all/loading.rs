@@ -1,6 +1,6 @@
 //! The targets of an ELF file's segments: RAM, and flash that is mapped by a window.
 use crate::{Machine, Outcome};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use engine::bus::{MapEntry, Target};
 use engine::elf::names::Names;
 use engine::elf::{self, ElfError, Symbol};
@@ -18,11 +18,11 @@ const WINDOW_BYTES: u32 = 64;
 struct Flash(Vec<u8>);
 
 impl Device for Flash {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 

@@ -3,12 +3,12 @@
 use crate::whole::conformance;
 use crate::whole::support::riscv::*;
 use crate::{Description, Machine, RunReport};
-use devices::riscv::clint0::{self, Clint};
+use devices::riscv::clint0::Clint;
 use devices::support::axi_lite::AxiLitePort;
 use devices::support::hosted_chip::{Chips, HostedChip};
 use devices::xlnx::axi_cdma::{self, AxiCdma};
 use devices::xlnx::axi_quad_spi::{self, AxiQuadSpi};
-use devices::xlnx::xps_intc::{self, Intc};
+use devices::xlnx::xps_intc::Intc;
 use engine::bus::device::{Device, DeviceId, IrqLine};
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
@@ -107,9 +107,9 @@ fn machine(system: System, program: &[u32]) -> Machine {
     let mtime_clock = Hz::new(system.mtime_khz * 1000).unwrap();
     let devices: [(&str, u32, Box<dyn Device>); 4] = [
         ("spi0", SPI, Box::new(AxiQuadSpi::new(spi, Chips::new(vec![Some(chip)])))),
-        ("clint", CLINT, Box::new(Clint::new(clint0::Params { port, mtime_clock }, &[line(3), line(7)]))),
+        ("clint", CLINT, Box::new(Clint::new(port, mtime_clock, &[line(3), line(7)]))),
         ("dma0", CDMA, Box::new(AxiCdma::new(cdma))),
-        ("intc", INTC, Box::new(Intc::new(xps_intc::Params { port, inputs: 7, edge_inputs: 0 }, line(11)))),
+        ("intc", INTC, Box::new(Intc::new(port, 7, 0, line(11)))),
     ];
     let mut bus = Bus::default();
     let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));

@@ -3,7 +3,7 @@
 
 use crate::whole::support::arm::*;
 use crate::whole::support::pair::{CLOCKS, JOURNAL, QUANTA, SHARED, pair, run_pair};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply};
 use engine::bus::{MapEntry, Target};
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -18,11 +18,11 @@ const CONTROLLER: u32 = 0x4100_0000;
 struct Controller;
 
 impl Device for Controller {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.schedule(ctx.now + Ps::from_ns(value.into()), 0);
         Ok(Reply::written(ctx.now))
     }

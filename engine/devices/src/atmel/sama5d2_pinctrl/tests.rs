@@ -215,11 +215,11 @@ fn events_are_kept_while_they_are_masked() {
 struct Wire;
 
 impl Device for Wire {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.bus.wires.watch(Pin::new(DeviceId(0), 32), ctx.id, false);
         Ok(Reply::written(ctx.now))
     }

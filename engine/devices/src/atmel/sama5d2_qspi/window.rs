@@ -70,7 +70,7 @@ pub struct Window {
 impl Sama5d2Qspi {
     /// A read of the window.
     #[inline]
-    pub(super) fn window_read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    pub(super) fn window_read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let at = self.arrive(ctx);
         if !matches!(self.window.access, Access::Memory | Access::Read) {
             return Err(self.refuse_read(ctx));
@@ -115,13 +115,7 @@ impl Sama5d2Qspi {
     }
 
     /// A write to the window.
-    pub(super) fn window_write(
-        &mut self,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    pub(super) fn window_write(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let at = self.arrive(ctx);
         if self.window.access != Access::Write {
             let why = self.window.access.why_not("QSPI_IFR.TFRTYP is a read");

@@ -51,13 +51,13 @@ struct Port {
 }
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.value += 1;
         self.accessed(ctx);
         Ok(Reply::read(self.value, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.value = self.value * 16 + value;
         self.accessed(ctx);
         Ok(Reply::written(ctx.now))

@@ -98,7 +98,7 @@ impl Soc {
     }
 
     /// The cycles of an access, and its value; the next one begins in the cycle after it.
-    fn access(&mut self, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> Result<Reply, SlaveError>) -> (u64, u32) {
+    fn access(&mut self, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> AccessResult) -> (u64, u32) {
         let reply = self.call(call).unwrap();
         let answered = Soc::clock().cycles_until_ceil(reply.done).0;
         let cycles = answered - self.cycle;

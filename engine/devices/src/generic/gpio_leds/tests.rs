@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::Bench;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, Reply};
 use engine::pins::Drive;
 
 /// A port that does what its test says.
@@ -9,14 +9,7 @@ use engine::pins::Drive;
 struct Port;
 
 impl Device for Port {
-    fn write(
-        &mut self,
-        _: usize,
-        enables: u32,
-        _: AccessSize,
-        levels: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, enables: u32, _: AccessSize, levels: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
         ctx.bus.drive_port(ctx.id, Drive { enables, levels }, 0, ctx.now);
         Ok(Reply::written(ctx.now))

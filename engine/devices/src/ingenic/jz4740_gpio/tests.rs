@@ -1,7 +1,7 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::registers::walk;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, Reply};
 use engine::pins::Pin;
 use engine::time::Ps;
 
@@ -136,11 +136,11 @@ fn setting_data_leaves_flags_of_what_is_no_source() {
 struct Pulse;
 
 impl Device for Pulse {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         let pin = |number| Pin::new(DeviceId(0), number);
         ctx.bus.wires.watch(pin(0), ctx.id, false);
         ctx.bus.drive_pin(pin(1), Some(false), ctx.now);

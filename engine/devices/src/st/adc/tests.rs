@@ -2,18 +2,18 @@
 
 use super::*;
 use crate::bench::read_plain_node;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, SlaveError};
 use engine::polling::{Poll, Polled};
 
 #[derive(engine::state::State)]
 struct Inputs;
 
 impl Device for Inputs {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 }

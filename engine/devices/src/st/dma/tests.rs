@@ -3,7 +3,7 @@
 use crate::bench::dma::{self, mhz};
 use crate::support::dma_lines::DmaLine;
 use engine::bus::Bus;
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply};
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Ps};
 
@@ -23,13 +23,13 @@ pub struct Port {
 }
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.value += self.step;
         self.accessed(self.value, ctx);
         Ok(Reply::read(self.value, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.accessed(value, ctx);
         Ok(Reply::written(ctx.now))
     }
@@ -65,11 +65,11 @@ impl Port {
 pub struct Resets(#[state(skip)] pub (u32, u32));
 
 impl Device for Resets {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.bus.clocks.set_resets(self.0.0, value << self.0.1);
         ctx.set_clocks(&[]);
         Ok(Reply::written(ctx.now))

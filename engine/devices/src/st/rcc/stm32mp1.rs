@@ -299,19 +299,12 @@ impl Device for Rcc {
         }
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Port::APB.read(self.registers.held(offset & !3), offset, size, ctx.now))
     }
 
     /// Notes give the values that were written, with bits that no register has.
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.set_register(offset & !3, Port::APB.word(0, value, offset, size), ctx);
         Ok(Port::APB.written(ctx.now))
     }

@@ -6,7 +6,7 @@ use crate::bench::Bench;
 use crate::cyclescope::can_bus;
 use crate::registers::walk;
 use crate::st::stm32f4_gcan::Filters;
-use engine::bus::device::{AccessSize, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize};
 use engine::dt::node::{Location, Node};
 use engine::dt::reader::{Board, NodeReader};
 use engine::polling::{Poll, Polled};
@@ -60,17 +60,10 @@ fn bus() -> Box<dyn Device> {
 struct Boxed(Box<dyn Device>);
 
 impl Device for Boxed {
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.0.read(range, offset, size, ctx)
     }
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    fn write(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.0.write(range, offset, size, value, ctx)
     }
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bench::Bench;
-use engine::bus::device::{AccessSize, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Device, DeviceId, Reply};
 use engine::polling::{Poll, Polled};
 use engine::time::Ps;
 use engine::wire::spi::Lines;
@@ -65,12 +65,12 @@ impl Polled for Clockwork {
 struct Host(HostedChip);
 
 impl Device for Host {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(self.0.counters().map(|(_, count)| count as u32).sum(), ctx.now))
     }
 
     /// Switches the supply, or passes clocks to the chip that end `value` picoseconds later.
-    fn write(&mut self, _: usize, at: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, at: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match at {
             0 => self.0.control(ControlPin::PowerOff, value != 0, ctx),
             _ => drop(self.0.shift(Burst::byte_out(Lines::Single, 0), ctx.now + Ps(value.into()))),

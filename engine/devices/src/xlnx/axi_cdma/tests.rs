@@ -3,7 +3,7 @@ use crate::bench::Bench;
 use crate::bench::dma::{self, mhz};
 use crate::bench::polled::{Access, Loop};
 use crate::registers::walk;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::memory::ram::Ram;
 use engine::polling::{Poll, Polled};
@@ -25,7 +25,7 @@ struct Port {
 }
 
 impl Port {
-    fn access(&mut self, value: u32, ctx: &Ctx) -> Result<Reply, SlaveError> {
+    fn access(&mut self, value: u32, ctx: &Ctx) -> AccessResult {
         let done = mhz(100).after(ctx.now, Cycles(4));
         self.until_error = self.until_error.checked_sub(1).ok_or(SlaveError { done })?;
         self.log.lock().unwrap().push((value, ctx.now));
@@ -34,12 +34,12 @@ impl Port {
 }
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let count = self.log.lock().unwrap().len() as u32;
         self.access(count, ctx)
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.access(value, ctx)
     }
 

@@ -45,14 +45,14 @@ impl AxiQuadSpi {
         Err(SlaveError { done: ctx.now })
     }
 
-    pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.check_window(ctx)?;
         let mut word = [0; 4];
         let done = self.xip_read(offset & !3, 4, &mut word, ctx)?;
         Ok(Reply::read(size.extracted(u32::from_le_bytes(word), offset), done))
     }
 
-    pub(super) fn write_window(&mut self, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    pub(super) fn write_window(&mut self, ctx: &mut Ctx) -> AccessResult {
         self.check_window(ctx)?;
         self.registers.put(XIPSR, XIPSR_AXI_TRANSACTION_ERROR, true);
         ctx.note("a write to the read window has no effect: the core answers with an error");

@@ -4,7 +4,7 @@ mod receiving;
 use super::*;
 use crate::bench::{Bench, read_node};
 use crate::registers::walk;
-use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, SlaveError};
 use engine::polling::{Poll, Polled};
 
 /// 9600 baud from 100 MHz: divider 651, a bit is 16 * 651 = 10416 clocks of 10 ns = 104.16 us.
@@ -163,10 +163,10 @@ fn an_empty_transmit_fifo_pulses_the_interrupt() {
     #[derive(engine::state::State)]
     struct Edges(#[state(skip)] Arc<Mutex<Vec<(bool, Ps)>>>);
     impl Device for Edges {
-        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
             Err(SlaveError { done: ctx.now })
         }
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
             Err(SlaveError { done: ctx.now })
         }
         fn irq_input(&mut self, _: u32, level: bool, ctx: &mut Ctx) {

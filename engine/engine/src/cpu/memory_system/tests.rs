@@ -14,7 +14,7 @@ mod windows;
 
 use super::config::{self, TlbShape};
 use super::*;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::{MapEntry, Route};
 use crate::cpu::memory_system::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::cache::{Replacement, WritePolicy};
@@ -172,12 +172,12 @@ impl Mmu for Registers {
 struct Keeper(u32);
 
 impl Device for Keeper {
-    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let done = ctx.now + Ps(4 * 3 * CORE_PS);
         if offset == 0 { Ok(Reply::read(self.0, done)) } else { Err(SlaveError { done }) }
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.0 = value;
         Ok(Reply::written(ctx.now + Ps(4 * 3 * CORE_PS)))
     }

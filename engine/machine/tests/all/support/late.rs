@@ -1,7 +1,7 @@
 //! A device that answers late and can interrupt.
 
 use super::rig::{CYCLE_PS, clock};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Ps};
 
@@ -68,7 +68,7 @@ impl Late {
 }
 
 impl Device for Late {
-    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let done = clock().after(ctx.now, Cycles(7));
         self.reads += 1;
         let (busy, ready) = (u32::from(done < self.transfer_end), u32::from(done >= self.ready_at));
@@ -88,7 +88,7 @@ impl Device for Late {
         Ok(Reply::read(value, done))
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let later = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS);
         match offset {
             VALUE => self.value = value,

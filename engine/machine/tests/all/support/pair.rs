@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::debugged::run_debugged;
 use super::{arm, mips, rig, riscv, snapshots};
 use crate::{Description, Machine, Outcome, RunReport};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, IrqLine, Reply};
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
 use engine::cpu::Config;
@@ -47,11 +47,11 @@ pub struct Journal {
 }
 
 impl Device for Journal {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(u32::from(ctx.now >= self.ready_at), ctx.now))
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let core = offset / 4 % 4;
         match offset / 16 {
             0 => ctx.set_irq(Some(IrqLine::Core { core, bit: self.interrupt }), value != 0),

@@ -1,7 +1,7 @@
 //! A device that prints.
 
 use crate::Machine;
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, Reply};
 use engine::bus::{MapEntry, Target};
 use engine::polling::{Poll, Polled};
 use engine::time::Ps;
@@ -11,11 +11,11 @@ use engine::time::Ps;
 struct Printer;
 
 impl Device for Printer {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         ctx.console(b"!");
         ctx.schedule(Ps(ctx.now.0 + 1000 * u64::from(value)), 0);
         Ok(Reply::written(ctx.now))

@@ -36,12 +36,12 @@ fn params() -> Params {
 struct Port(u32);
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.0 += 1;
         Ok(Reply::read(self.0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         self.0 = self.0 * 16 + value;
         Ok(Reply::written(ctx.now))
     }

@@ -12,7 +12,7 @@ use crate::st::i2c::tests::{ADDRESS, Bus, START, clock, cycle as cycle_ps, param
 use crate::support::dma_lines::DmaLine;
 use crate::support::hosted_chip::Hosted;
 use crate::support::i2c_chips::I2cChips;
-use engine::bus::device::{AccessSize, DeviceId, IrqLine, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, IrqLine, Reply};
 use engine::dt::wiring::ClockInput;
 use engine::polling::Poll;
 use engine::time::{Cycles, Hz, Ps};
@@ -89,11 +89,11 @@ const fn first_byte(at: u64) -> [u64; 2] {
 struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, u64)>>>);
 
 impl Device for Requests {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 

@@ -5,7 +5,7 @@ use crate::st::rcc::Params;
 use crate::st::rcc::sources::Hse;
 use crate::st::rcc::tests::{self, MHZ, hz, output, rate};
 use crate::support::clock_gate::BACKUP_DOMAIN;
-use engine::bus::device::{AccessSize, Ctx, DeviceId, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, DeviceId, Reply};
 use engine::dt::wiring::{ClockId, ClockInput};
 use engine::polling::{Poll, Polled};
 use engine::time::Ps;
@@ -286,12 +286,12 @@ struct Counter {
 }
 
 impl Device for Counter {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.clocks_changed(ctx);
         Ok(Reply::read(self.count as u32, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 

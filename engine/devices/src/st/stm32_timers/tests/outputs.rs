@@ -3,7 +3,7 @@
 use super::*;
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
-use engine::bus::device::{AccessSize, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Reply};
 use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex};
 struct Port;
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 }
@@ -97,11 +97,11 @@ fn an_edge_is_captured_with_the_counter_as_it_is() {
 struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, Ps)>>>);
 
 impl Device for Requests {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::read(0, ctx.now))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 

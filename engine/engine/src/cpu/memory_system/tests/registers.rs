@@ -39,13 +39,13 @@ impl Counts {
 }
 
 impl Device for Counts {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let done = self.access_at(ctx.now);
         let value = size.extracted(self.accesses, offset);
         if offset < ERRORS { Ok(Reply::read(value, done)) } else { Err(SlaveError { done }) }
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         let done = self.access_at(ctx.now);
         self.accesses ^= value;
         if offset < ERRORS { Ok(Reply::written(done)) } else { Err(SlaveError { done }) }

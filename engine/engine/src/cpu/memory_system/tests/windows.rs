@@ -33,12 +33,12 @@ impl Stored {
 }
 
 impl Device for Stored {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let done = self.access(Stored::clock().cycles_until_ceil(ctx.now).0, size.bytes());
         Ok(Reply::read(size.extracted(offset & !3, offset), Stored::clock().ps_at_floor(Cycles(done))))
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Ok(Reply::written(ctx.now))
     }
 

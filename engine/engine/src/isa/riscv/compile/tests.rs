@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::instruction_set::{CoreConfig, Hart, SystemConfig};
 use super::super::timing::CoreTiming;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessResult, AccessSize, Ctx, Device, DeviceId, IrqLine, Reply};
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
 use crate::cpu::memory_system::MemoryConfig;
@@ -38,12 +38,12 @@ struct Ticker {
 }
 
 impl Device for Ticker {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         self.accesses += 1;
         Ok(Reply::read(self.accesses, ctx.now + Ps(70_001)))
     }
 
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         if offset == 0 {
             ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 7 }), false);
         } else {

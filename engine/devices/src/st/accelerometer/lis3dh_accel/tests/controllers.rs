@@ -7,7 +7,7 @@ use super::*;
 use crate::bench::{Bench, CLOCK, cells, node, phandle_of, read_tree};
 use crate::ingenic::jz4740_gpio::Gpio;
 use crate::{Group, Kind, entries};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, Ctx, Device, SlaveError};
 use engine::dt::wiring::DeviceId;
 use engine::time::Hz;
 
@@ -32,11 +32,11 @@ type Edges = Arc<Mutex<Vec<(Ps, bool)>>>;
 struct Listener(#[state(skip)] Edges);
 
 impl Device for Listener {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
         Err(SlaveError { done: ctx.now })
     }
 
