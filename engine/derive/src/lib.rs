@@ -1,8 +1,8 @@
 //! `#[derive(State)]` and `#[derive(Fresh)]`: see `state.rs` of the engine, which has the traits.
 //!
 //! `#[state(skip)]` before a field says that it is no state: what the board gives, a link to another part of the
-//! machine, or something that is worked out anew. It stays as it is when a snapshot is loaded. Interrupt lines and clock
-//! gates are wiring of the board by their type, and need no attribute.
+//! machine, or something that is worked out anew. It stays as it is when a snapshot is loaded. Interrupt lines, clock
+//! gates and scopes need no attribute: their types say so.
 //! `#[state(with = module)]` has a field saved and loaded by `module::save(&field, &mut Saver)` and
 //! `module::load(&mut field, &mut Loader)`.
 
@@ -68,22 +68,25 @@ enum How {
     With(Path),
 }
 
-/// True for a field that is wiring by its type, and so from the board: interrupt lines and clock gates.
-fn is_wiring(kind: &Type) -> bool {
+/// Types of what is no state: interrupt lines and clock gates are from the board, and a scope only records.
+const NO_STATE: [&str; 3] = ["IrqLine", "ClockGate", "Scope"];
+
+/// True for a field that is no state by its type.
+fn is_no_state(kind: &Type) -> bool {
     match kind {
-        Type::Array(array) => is_wiring(&array.elem),
+        Type::Array(array) => is_no_state(&array.elem),
         Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
             PathArguments::AngleBracketed(inner) if last.ident == "Option" || last.ident == "Vec" => {
-                inner.args.iter().all(|inner| matches!(inner, GenericArgument::Type(inner) if is_wiring(inner)))
+                inner.args.iter().all(|inner| matches!(inner, GenericArgument::Type(inner) if is_no_state(inner)))
             }
-            _ => last.ident == "IrqLine" || last.ident == "ClockGate",
+            _ => NO_STATE.iter().any(|name| last.ident == name),
         }),
         _ => false,
     }
 }
 
 fn how(field: &Field) -> syn::Result<How> {
-    let mut how = if is_wiring(&field.ty) { How::Skipped } else { How::Plain };
+    let mut how = if is_no_state(&field.ty) { How::Skipped } else { How::Plain };
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("state")) {
         for meta in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
             how = match &meta {

@@ -35,7 +35,7 @@ fn metas(attributes: &[Attribute], name: &str) -> syn::Result<Vec<Meta>> {
 
 fn role(field: &Field) -> syn::Result<Role> {
     let is_skipped = metas(&field.attrs, "state")?.iter().any(|meta| meta.path().is_ident("skip"));
-    let from_board = is_skipped || crate::is_wiring(&field.ty);
+    let from_board = is_skipped || crate::is_no_state(&field.ty);
     let mut role = if from_board { Role::Skipped } else { Role::State };
     for meta in metas(&field.attrs, "poll")? {
         role = match &meta {

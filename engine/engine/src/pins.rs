@@ -82,7 +82,6 @@ pub(crate) struct Port {
     #[state(skip)]
     shown: Option<(SignalId, u32)>,
     /// The scope in which the port records its pins.
-    #[state(skip)]
     pub(crate) scope: Scope,
     /// The device's number of the first pin.
     #[state(skip)]

@@ -79,7 +79,6 @@ pub struct Params {
 pub struct Juart {
     #[state(skip)]
     params: Params,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// Characters in the write FIFO.
     waiting: u64,

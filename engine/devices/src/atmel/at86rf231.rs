@@ -184,7 +184,6 @@ pub struct Transceiver {
     /// The end of the peer's last frame, whether it was received or not.
     air_until: Ps,
     next_frame_at: Option<Ps>,
-    #[state(skip)]
     scope: Scope,
 }
 

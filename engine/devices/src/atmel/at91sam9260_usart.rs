@@ -65,7 +65,6 @@ const FRAME_BITS: u64 = 10;
 pub struct Uart {
     #[poll(phase)]
     clock: ClockInput,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// UART_SR holds the flags that stay set until UART_CR clears them, UART_RHR what was read last.
     registers: Registers,

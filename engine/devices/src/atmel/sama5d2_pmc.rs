@@ -105,7 +105,6 @@ pub struct Pmc {
     /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
     #[state(with = engine::state::fixed)]
     outputs: Vec<ClockInput>,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     registers: Registers,
     sources: Sources,

@@ -32,7 +32,6 @@ pub struct Wdt {
     clock: ClockInput,
     #[state(skip)]
     slow_clock: Hz,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     registers: Registers,
     locked: bool,

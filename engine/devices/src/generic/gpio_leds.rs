@@ -45,7 +45,6 @@ struct Led {
     lit: Ps,
     /// The last times at which it went on, each with the time for which it had been on before.
     rises: VecDeque<(Ps, Ps)>,
-    #[state(skip)]
     scope: Scope,
 }
 

@@ -40,7 +40,6 @@ pub struct I2cGpio {
     alarm: Alarm,
     frames: u64,
     bytes: u64,
-    #[state(skip)]
     scope: Scope,
 }
 

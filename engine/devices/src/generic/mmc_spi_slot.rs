@@ -178,7 +178,6 @@ pub struct Card {
     session: Session,
     /// ACMD22's answer.
     well_written: u32,
-    #[state(skip)]
     scope: Scope,
 }
 

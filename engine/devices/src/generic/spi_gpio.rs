@@ -59,7 +59,6 @@ pub struct SpiGpio {
     moving: bool,
     sck_clocks: u64,
     frames: u64,
-    #[state(skip)]
     scope: Scope,
 }
 

@@ -30,7 +30,6 @@ pub const SOURCES: u32 = u32::BITS;
 pub struct Intc {
     #[poll(phase)]
     clock: ClockInput,
-    #[state(skip)]
     output: Option<IrqLine>,
     registers: Registers,
 }

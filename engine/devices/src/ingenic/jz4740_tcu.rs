@@ -84,7 +84,6 @@ const LINES: usize = 3;
 #[poll(first = Tcu::list_deadlines)]
 pub struct Tcu {
     clocks: Clocks,
-    #[state(skip)]
     lines: [Option<IrqLine>; LINES],
     registers: Registers,
     #[poll(skip = "they count by themselves: an access to one is counted below, and their flags are listed")]

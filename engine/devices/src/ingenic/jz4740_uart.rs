@@ -82,7 +82,6 @@ const OVERSAMPLING: u64 = 16;
 pub struct Uart {
     #[poll(phase)]
     bus_clock: ClockInput,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     registers: Registers,
     #[poll(edge = poll.clock())]

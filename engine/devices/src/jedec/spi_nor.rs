@@ -124,7 +124,6 @@ pub struct Flash {
     changes: u64,
     #[poll(skip = "no answer depends on it")]
     notes: Notes<String>,
-    #[state(skip)]
     scope: Scope,
 }
 

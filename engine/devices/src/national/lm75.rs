@@ -81,7 +81,6 @@ struct Lm75 {
     /// The upper byte that was received.
     upper: u8,
     notes: Notes<String>,
-    #[state(skip)]
     scope: Scope,
 }
 

@@ -24,7 +24,6 @@ registers! {
 /// The registers of one hart.
 #[derive(Clone, Debug, State, Polled)]
 struct Hart {
-    #[state(skip)]
     software: Option<IrqLine>,
     timer: TimerInterrupt,
     msip: bool,

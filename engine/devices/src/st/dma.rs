@@ -30,7 +30,6 @@ pub struct Wiring<const N: usize> {
     unreachable: Option<[u32; 2]>,
     interrupts: [InterruptOutput; N],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     gate: ClockGate,
     requests: Requests,
 }

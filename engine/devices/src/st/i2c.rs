@@ -30,13 +30,10 @@ pub struct Params {
     #[state(skip)]
     pub start_cycles: Cycles,
     /// The event interrupt, to two processors that have an interrupt controller each.
-    #[state(skip)]
     pub event: [Option<IrqLine>; 2],
     /// The error interrupt, to both processors.
-    #[state(skip)]
     pub error: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 

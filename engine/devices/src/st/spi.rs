@@ -67,13 +67,11 @@ pub struct Spi {
     start_cycles: Cycles,
     #[state(skip)]
     has_fifos: bool,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// Pins that are chip selects.
     #[state(skip)]
     selects: Vec<Pin>,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     gate: ClockGate,
     registers: Registers,
     /// The size of the access under way: one of SPI_DR takes as many frames as fit.

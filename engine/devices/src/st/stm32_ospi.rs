@@ -85,7 +85,6 @@ pub struct Ospi {
     /// Kernel clocks from the write that starts a command until chip select goes low.
     #[state(skip)]
     start: Cycles,
-    #[state(skip)]
     gate: ClockGate,
     pins: PinFunctions,
     /// Signals that were needed without a pin, one bit each.

@@ -19,7 +19,6 @@ registers! {
 #[port(Port::gated_with_lanes(self.gate))]
 pub struct Ospim {
     registers: Registers,
-    #[state(skip)]
     gate: ClockGate,
 }
 

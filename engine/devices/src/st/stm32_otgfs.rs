@@ -64,10 +64,8 @@ pub struct Params {
     #[state(skip)]
     pub idle: Ps,
     /// Its interrupt.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 

@@ -30,10 +30,8 @@ const PRESCALER: u64 = 4096;
 #[port(Port::gated(self.gate))]
 #[poll(first = Wwdg::list_counter)]
 pub struct Wwdg {
-    #[state(skip)]
     gate: ClockGate,
     /// The early wake-up interrupt.
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// The clock of its bus.
     clock: KernelClock,

@@ -53,7 +53,6 @@ pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
     /// Interrupts of mailboxes, of FIFO 0, of FIFO 1, of status changes and errors.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 4],
     /// The CAN bus.
     #[state(skip)]
@@ -68,10 +67,8 @@ pub struct Params {
     #[state(skip)]
     pub mode_cycles: Cycles,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
     /// The clock enable bit of the memory of its mailboxes, which belongs to the first controller.
-    #[state(skip)]
     pub memory_gate: ClockGate,
 }
 

@@ -37,7 +37,6 @@ const ALL: Map = joined!(MAP, BANKS);
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(self.gate))]
 pub struct Filters {
-    #[state(skip)]
     gate: ClockGate,
     #[state(skip)]
     banks: u32,

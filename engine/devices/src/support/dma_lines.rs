@@ -11,7 +11,6 @@ use crate::prelude::*;
 /// A request line.
 #[derive(Debug, Default, State, Polled)]
 pub struct DmaLine {
-    #[state(skip)]
     lines: Vec<IrqLine>,
     /// The present level of the line, and the level that the controllers have.
     level: bool,

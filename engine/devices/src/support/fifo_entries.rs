@@ -14,7 +14,6 @@ use engine::polling::Edge;
 pub struct FifoEntries {
     #[state(skip)]
     activity: &'static Activity,
-    #[state(skip)]
     scope: Scope,
     /// First in, first out. `None`: its arrival time is not known.
     entries: VecDeque<Option<Entry>>,

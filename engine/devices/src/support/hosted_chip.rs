@@ -32,7 +32,6 @@ pub struct Hosted<T: ?Sized> {
     #[state(with = engine::state::only_shown)]
     label: String,
     /// The destination of its interrupt pin, and the level there.
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     level: bool,
     /// True if it has an interrupt pin, or further reports for the run besides notes. Otherwise nothing that the chip

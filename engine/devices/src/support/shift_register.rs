@@ -30,7 +30,6 @@ pub struct ShiftRegister {
     shifting: Option<Shifting>,
     alarm: Alarm,
     sent_characters: u64,
-    #[state(skip)]
     scope: Scope,
 }
 

@@ -7,7 +7,6 @@ use crate::support::activities::COUNTING;
 /// The interrupt. [`by_table!`] connects its events, if the timer is a table: `by_table!(interrupt)`.
 #[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct TimerInterrupt {
-    #[state(skip)]
     line: Option<IrqLine>,
     /// Which of the device's timers this is, and the token of its events.
     #[state(skip)]

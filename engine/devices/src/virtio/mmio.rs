@@ -73,7 +73,6 @@ const TRANSMIT: usize = 1;
 /// The device.
 #[derive(Debug, State, Polled)]
 pub struct VirtioMmio {
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     #[poll(skip = "its bytes come in events, and go with the queues' progress")]
     pipe: Pipe,

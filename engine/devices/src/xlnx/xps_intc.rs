@@ -44,7 +44,6 @@ pub struct Intc {
     /// Bits of the inputs that are edge sensitive; the others are level sensitive.
     #[state(skip)]
     edge_inputs: u32,
-    #[state(skip)]
     output: Option<IrqLine>,
     /// Levels of the inputs.
     levels: u32,

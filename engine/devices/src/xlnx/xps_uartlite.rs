@@ -68,7 +68,6 @@ struct Sending {
 pub struct Uartlite {
     #[state(skip)]
     params: Params,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     #[poll(edge = self.params.port.clock)]
     tx_fifo: Fifo<u8>,

@@ -20,7 +20,6 @@ pub struct I2cSignals {
     /// The level that each side of SDA allows: the line is low where either pulls it low.
     master_sda: bool,
     chips_sda: bool,
-    #[state(skip)]
     scope: Scope,
 }
 

@@ -63,7 +63,6 @@ pub struct SpiSignals(#[state(with = crate::state::present)] Option<Box<Named>>)
 struct Named {
     #[state(skip)]
     waves: Waves,
-    #[state(skip)]
     scope: Scope,
     /// The current burst is for a memory window.
     in_place: bool,

@@ -31,10 +31,8 @@ pub struct Params {
     #[state(skip)]
     pub random: u32,
     /// Interrupt output.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Requests to the DMA controller: QSPI_TDR is empty, QSPI_RDR is full.
-    #[state(skip)]
     pub dma: [Option<IrqLine>; 2],
 }
 

@@ -45,7 +45,6 @@ const REQUESTS: usize = 128;
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(self.gate))]
 pub struct Mux {
-    #[state(skip)]
     gate: ClockGate,
     registers: Registers,
     /// Levels of the inputs.

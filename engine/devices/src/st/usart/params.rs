@@ -14,10 +14,8 @@ pub struct Params {
     #[state(skip)]
     pub start_cycles: Cycles,
     /// The interrupt, to two processors that have an interrupt controller each.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
     /// Characters that each FIFO holds; 1 without FIFOs.
     #[state(skip)]
