@@ -9,7 +9,7 @@ from cyclescope._engine import exercise_polls
 from cyclescope.board import board_tree, shipped_boards
 
 LOOPS = 400
-SEEDS = range(8)
+SEEDS = range(32)
 # Other boards have all devices of the following boards, except a chip or two.
 VARIANTS = {
     "ben-nanonote-rf230",
