@@ -1,4 +1,4 @@
-//! Common parts of several models: buses' register ports, register maps, UARTs' shift registers, clock gates.
+//! Common parts of several models: buses' register ports, register maps, UARTs, clock gates.
 
 pub mod activities;
 pub mod apb;
@@ -12,10 +12,9 @@ pub mod i2c_chips;
 pub mod interrupt_output;
 pub mod kernel_clock;
 pub mod pin_functions;
-pub mod receiver;
 pub mod register_file;
 pub mod sampler;
-pub mod shift_register;
+pub mod serial;
 pub mod stm32_pin_lines;
 pub mod stm32f4_part;
 pub mod write_protection;

@@ -12,8 +12,7 @@
 use crate::prelude::*;
 use crate::support::activities::{RECEIVED, SENT};
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::fifo_entries::FifoEntries;
-use crate::support::receiver::{Receiver, WhenFull};
+use crate::support::serial::receiver::{Receiver, Room, WhenFull};
 use engine::activity::{Activity, Kind};
 use engine::bus::device::{SerialPort, WhenReceived};
 use engine::serial::Passage;
@@ -90,9 +89,6 @@ pub struct Juart {
     /// CONTROL has the enables.
     registers: Registers,
     receiver: Receiver,
-    /// The entries of the read FIFO, for recording.
-    #[poll(edge = self.params.port.clock)]
-    received: FifoEntries,
     /// The time of the host's pause, if it types nothing by then.
     pauses_at: Option<Ps>,
     /// True if the host has paused while characters waited, and none has been read since.
@@ -127,8 +123,7 @@ impl Juart {
             next_taken: Ps::ZERO,
             active_from: params.character_ps,
             registers: Registers::new(&MAP),
-            receiver: Receiver::default(),
-            received: FifoEntries::new(&READ_FIFO),
+            receiver: Receiver::new(&READ_FIFO),
             pauses_at: None,
             paused: false,
             alarm: Alarm::default(),
@@ -155,8 +150,7 @@ impl Juart {
     }
 
     fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
-        let Some(character) = self.receiver.take() else { return 0 };
-        self.received.leave(self.receiver.len() + 1, ctx.now, self.params.port.clock);
+        let Some(character) = self.receiver.take(ctx.now, self.params.port.clock) else { return 0 };
         self.paused = false;
         self.update(ctx);
         ctx.line_changed();
@@ -237,7 +231,7 @@ impl Device for Juart {
     by_table!();
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.received.observe(ctx.scope());
+        self.receiver.observe(ctx);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -247,7 +241,7 @@ impl Device for Juart {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.received.stay(self.receiver.len(), self.params.port.clock);
+        self.receiver.stay(self.params.port.clock);
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
@@ -255,7 +249,7 @@ impl Device for Juart {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+        self.receiver.counters(self.sent_characters)
     }
 }
 
@@ -275,10 +269,9 @@ impl SerialPort for Juart {
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
-        let before = self.receiver.len();
-        if self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx) {
-            self.received.come(before, ctx.now, character.into());
-        }
+        let recorded = Some((ctx.now, self.params.port.clock));
+        let room = Room { characters: FIFO_CHARACTERS as usize, when_full: WhenFull::Keep, recorded };
+        self.receiver.put(character, room, ctx);
         self.pauses_at = Some(ctx.now + self.params.character_ps);
         self.update(ctx);
     }

@@ -19,7 +19,7 @@ use self::sender::{BYTE_BITS, Sender};
 use crate::prelude::*;
 use crate::support::activities::{SENT, SERIAL};
 use crate::support::axi_lite::{FOREVER, edge_in_reach};
-use crate::support::receiver::{Receiver, WhenFull};
+use crate::support::serial::receiver::{Receiver, Room};
 use engine::bus::device::SerialPort;
 use engine::bus::rates::LINE_HEARD;
 use engine::serial::Passage;
@@ -115,7 +115,7 @@ impl Device for Simpleuart {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let register = match offset & !3 {
             REG_DIV => self.sender.divider(),
-            REG_DAT => self.receiver.take().map_or(NO_BYTE, u32::from),
+            REG_DAT => self.receiver.take(ctx.now, self.clock).map_or(NO_BYTE, u32::from),
             _ => 0,
         };
         Ok(Reply::read(size.extracted(register, offset), ctx.now))
@@ -152,7 +152,7 @@ impl Device for Simpleuart {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+        self.receiver.counters(self.sent_characters)
     }
 }
 
@@ -172,7 +172,7 @@ impl SerialPort for Simpleuart {
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
+        self.receiver.put(character, Room::REGISTER, ctx);
     }
 }
 

@@ -10,10 +10,10 @@
 //! Not modelled: frame and parity errors, which the other end never causes.
 
 use crate::prelude::*;
-use crate::support::activities::{RX_FIFO as RX_ENTRIES, SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
+use crate::support::activities::{SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::fifo_entries::{Fifo, FifoEntries};
-use crate::support::receiver::{Receiver, WhenFull, passage};
+use crate::support::fifo_entries::Fifo;
+use crate::support::serial::receiver::{Receiver, Room, WhenFull, passage};
 use engine::activity::Kind;
 use engine::bus::device::{SerialPort, Unsent, WhenReceived};
 use engine::serial::Passage;
@@ -79,9 +79,6 @@ pub struct Uartlite {
     /// The latest event that was requested: one for each change of the transmitter.
     scheduled: Ps,
     sent_characters: u64,
-    /// The entries of the receive FIFO, for recording.
-    #[poll(edge = self.params.port.clock)]
-    received: FifoEntries,
 }
 
 /// For the list of models.
@@ -125,7 +122,6 @@ impl Uartlite {
             registers: Registers::new(&MAP),
             scheduled: Ps::ZERO,
             sent_characters: 0,
-            received: FifoEntries::new(&RX_ENTRIES),
         }
     }
 
@@ -212,9 +208,7 @@ impl Uartlite {
     }
 
     fn pop(&mut self, ctx: &Ctx) -> u32 {
-        let Some(character) = self.receiver.take() else { return 0 };
-        self.received.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
-        character.into()
+        self.receiver.take(self.edge(ctx.now), self.params.port.clock).map_or(0, u32::from)
     }
 
     fn control(&mut self, value: u32, now: Ps) {
@@ -227,8 +221,7 @@ impl Uartlite {
             }
         }
         if value & CTRL_RST_RX_FIFO != 0 {
-            self.received.clear(self.receiver.len(), at, clock);
-            self.receiver.clear();
+            self.receiver.clear(at, clock);
         }
         self.registers.put(STAT, STAT_INTR_ENABLED, value & CTRL_ENABLE_INTR != 0);
     }
@@ -315,7 +308,7 @@ impl Device for Uartlite {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.tx_fifo.observe(ctx);
-        self.received.observe(ctx.scope());
+        self.receiver.observe(ctx);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -324,7 +317,7 @@ impl Device for Uartlite {
 
     fn finish(&mut self, _now: Ps) {
         self.tx_fifo.stay(self.params.port.clock);
-        self.received.stay(self.receiver.len(), self.params.port.clock);
+        self.receiver.stay(self.params.port.clock);
     }
 
     fn unsent(&self) -> Unsent {
@@ -343,7 +336,7 @@ impl Device for Uartlite {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+        self.receiver.counters(self.sent_characters)
     }
 }
 
@@ -360,13 +353,10 @@ impl SerialPort for Uartlite {
         self.advance(ctx);
         let was_empty = self.receiver.is_empty();
         let character = character & (0xff >> (8 - self.params.data_bits));
-        let before = self.receiver.len();
-        let has_room = self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
-        if has_room {
-            self.received.come(before, self.edge(ctx.now), character.into());
-        } else {
-            self.registers.put(STAT, STAT_OVERRUN_ERROR, true);
-        }
+        let recorded = Some((self.edge(ctx.now), self.params.port.clock));
+        let room = Room { characters: FIFO_DEPTH_CHARACTERS, when_full: WhenFull::Keep, recorded };
+        let has_room = self.receiver.put(character, room, ctx);
+        self.registers.put(STAT, flag(STAT_OVERRUN_ERROR, !has_room), true);
         if was_empty {
             self.pulse(ctx);
         }

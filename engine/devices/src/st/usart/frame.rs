@@ -92,7 +92,7 @@ impl Frame {
     }
 
     /// Data bits of a character: the word's highest bit is the parity bit, if there is one.
-    const fn data_bits(self) -> u32 {
+    pub const fn data_bits(self) -> u32 {
         self.word_bits - self.parity.is_some() as u32
     }
 
