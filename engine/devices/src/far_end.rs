@@ -10,13 +10,12 @@
 //! A script can also drive pins and wait for them. A script that does nothing else needs no line.
 
 use crate::prelude::*;
-use crate::support::activities;
+use crate::support::{activities, scripts};
 use engine::activity::Kind;
 use engine::bus::Bus;
 use engine::bus::device::{DeviceId, FAR_END_LOOKS, PortId};
-use engine::bus::lines::Failure;
 use engine::pins::Pin;
-use engine::serial::script::{Pins, Progress};
+use engine::serial::script::Pins;
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
 
@@ -72,17 +71,10 @@ impl FarEndDevice {
             self.end.hear(character);
         }
         if !self.ended {
-            match self.end.go_on(ctx.now, &mut At { now: ctx.now, bus: ctx.bus }) {
-                Progress::Waits(until) => self.wait(until, ctx),
-                Progress::Ends(status) => {
-                    self.ended = true;
-                    ctx.exit(status);
-                }
-                Progress::Failed(text) => {
-                    self.ended = true;
-                    ctx.bus.lines.failure.get_or_insert(Failure(text));
-                    ctx.exit(1);
-                }
+            let progress = self.end.go_on(ctx.now, &mut At { now: ctx.now, bus: ctx.bus });
+            match scripts::follow(progress, ctx) {
+                Some(until) => self.wait(until, ctx),
+                None => self.ended = true,
             }
         }
         if !self.end.is_sending() && !self.ended {

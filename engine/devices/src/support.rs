@@ -14,6 +14,7 @@ pub mod kernel_clock;
 pub mod pin_functions;
 pub mod register_file;
 pub mod sampler;
+pub mod scripts;
 pub mod serial;
 pub mod stm32_pin_lines;
 pub mod stm32f4_part;

@@ -30,8 +30,10 @@ use engine::serial::wave::{Errors, Format};
 /// Free or filled eighths of a FIFO that set TXFT or RXFT, by TXFTCFG or RXFTCFG; reserved values act as the last one.
 const EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
-/// The timers of the line, by their flags: the line counts as idle from then on, and the receiver's time-out.
-const TIMERS: [u32; 2] = [ISR_IDLE, ISR_RTOF];
+/// The flags that the line's timers set: the line counts as idle, the receiver's time-out, TE and RE are acknowledged.
+const TIMERS: [u32; 4] = [ISR_IDLE, ISR_RTOF, ISR_TEACK, ISR_REACK];
+/// Those of the acknowledges, with their enable bits.
+const ACKNOWLEDGES: [(usize, u32); 2] = [(2, CR1_TE), (3, CR1_RE)];
 
 /// Tokens of the DMA requests' events; the line's token is 0.
 const DMA_TOKENS: [u32; 2] = [1, 2];
@@ -59,14 +61,12 @@ pub struct Usart {
     #[state(skip)]
     params: Params,
     registers: Registers,
-    /// The flags that are set until they are cleared: TC, PE, FE, NE, ORE, IDLE, RTOF.
+    /// The flags that are set until they are cleared: TC, PE, FE, NE, ORE, IDLE, RTOF, TEACK, REACK.
     flags: u32,
     /// USART_SR at its last read, where an access to USART_DR then clears flags.
     seen: u32,
     /// The character that was last read.
     last: u8,
-    /// The kernel clock's cycles from which TE and RE are acknowledged, while they are set.
-    acknowledged: [Option<u64>; 2],
     line: Line,
     #[state(skip)]
     signal: Option<SignalId>,
@@ -87,7 +87,6 @@ impl Usart {
             flags: ISR_TC,
             seen: 0,
             last: 0,
-            acknowledged: [None; 2],
             line,
             signal: None,
             dma,
@@ -132,12 +131,10 @@ impl Usart {
         self.line.clock.next_edge(ctx.now) + self.params.start_cycles.0
     }
 
-    fn status(&self, cycle: u64) -> u32 {
+    fn status(&self) -> u32 {
         let (capacity, came) = (self.capacity(), self.line.receiver.len());
         let free = capacity - self.line.waiting().min(capacity);
-        let [te, re] = self.acknowledged.map(|since| since.is_some_and(|since| since <= cycle));
         let status = self.flags | flag(ISR_TXE, free > 0) | flag(ISR_RXNE, came > 0);
-        let status = status | flag(ISR_TEACK, te) | flag(ISR_REACK, re);
         if !self.has_fifo() {
             return status;
         }
@@ -159,8 +156,7 @@ impl Usart {
 
     /// The flags that request an interrupt.
     fn interrupts(&self) -> u32 {
-        // Nothing that depends on the cycle interrupts.
-        if self.is_enabled() { self.status(0) & self.enabled() } else { 0 }
+        if self.is_enabled() { self.status() & self.enabled() } else { 0 }
     }
 
     /// Levels of the DMA requests of transmission and reception.
@@ -216,7 +212,7 @@ impl Usart {
     fn discard(&mut self, ctx: &Ctx) {
         self.line.stop_sending(ctx.now);
         self.line.drop_received(ctx.now);
-        self.line.timers = [None; 2];
+        self.line.timers = [None; 4];
         self.flags = ISR_TC;
     }
 
@@ -224,14 +220,14 @@ impl Usart {
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.discard(ctx);
         self.registers.reset();
-        (self.seen, self.last, self.acknowledged) = (0, 0, [None; 2]);
+        (self.seen, self.last) = (0, 0);
         self.refresh(ctx);
         ctx.line_changed();
     }
 
     /// All changes without an access happen in events.
     fn look(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.status(self.line.cycle(poll.now())));
+        poll.state(self.status());
         self.list_changes(poll)
     }
 }
@@ -327,8 +323,8 @@ impl Transceiver for Usart {
         let cycle = self.line.cycle(ctx.now);
         let bits = u64::from(field(self.registers[self.generation.at.rtor], RTOR_RTO));
         let counts = self.cr2() & CR2_RTOEN != 0;
-        self.line.timers =
-            [Some(cycle + frame.cycles()), counts.then(|| cycle + frame.cycles_of_bits(bits))];
+        let timeout = counts.then(|| cycle + frame.cycles_of_bits(bits));
+        self.line.timers[..2].copy_from_slice(&[Some(cycle + frame.cycles()), timeout]);
         self.settle(ctx);
     }
 
@@ -356,7 +352,7 @@ impl Transceiver for Usart {
     }
 
     fn is_reached(&mut self) {
-        self.line.timers = [None; 2];
+        self.line.timers[..2].fill(None);
     }
 
     /// The edges of the frame are in the waveform.
@@ -377,10 +373,6 @@ impl Transceiver for Usart {
         self.frame().map_or(character, |frame| frame.data(character))
     }
 
-    fn other_changes(&self) -> [Option<u64>; 2] {
-        self.acknowledged
-    }
-
     fn takes_event(&mut self, token: u32, ctx: &mut Ctx) -> bool {
         let which = DMA_TOKENS.iter().position(|dma| *dma == token);
         which.into_iter().for_each(|which| self.dma[which].event(token, ctx));
@@ -389,10 +381,7 @@ impl Transceiver for Usart {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let (from, to) = self.line.follow_clock(ctx);
-        for at in self.acknowledged.iter_mut().flatten() {
-            *at = to + at.saturating_sub(from);
-        }
+        self.line.follow_clock(ctx);
         self.refresh(ctx);
         if self.generation.resumes_with_clock {
             ctx.line_changed();

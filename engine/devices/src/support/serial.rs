@@ -56,7 +56,7 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// [`SerialPort::when_received`], of a receiver whose characters reach it.
     fn when_received(&self) -> WhenReceived;
 
-    /// A time-out has ended: one of [`Line::timers`], by its index.
+    /// One of [`Line::timers`], by its index, is due.
     fn timed_out(&mut self, timer: usize);
 
     /// The character that is about to be received has errors.
@@ -96,11 +96,6 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// The data of a character that is to be sent.
     fn data(&self, character: u16) -> u16 {
         character
-    }
-
-    /// Further cycles at which the state changes without an access.
-    fn other_changes(&self) -> [Option<u64>; 2] {
-        [None; 2]
     }
 
     /// An event that is not the line's. True if it is the model's own.
@@ -169,8 +164,8 @@ pub trait Transceiver: Table + State + Polled + Send {
 
     /// The first change without an access after a cycle.
     fn next_change(&self, cycle: u64) -> Option<u64> {
-        let others = self.other_changes().into_iter().chain(self.line().timers).flatten();
-        self.next_on_line().into_iter().chain(others).filter(|at| *at > cycle).min()
+        let timers = self.line().timers.into_iter().flatten();
+        self.next_on_line().into_iter().chain(timers).filter(|at| *at > cycle).min()
     }
 
     /// Lists the next change: called first in a [`Polled`]. False if its event has to come first.

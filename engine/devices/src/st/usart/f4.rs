@@ -27,7 +27,6 @@ use super::params::Params;
 use super::{Frame, Usart};
 use crate::prelude::*;
 use crate::support::activities::SERIAL;
-use crate::support::serial::Transceiver;
 
 registers! {
     /// The register map (RM0090, "USART registers").
@@ -79,7 +78,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 fn shown(usart: &mut Usart, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
     match register {
         SR => {
-            usart.seen = usart.status(usart.line().cycle(ctx.now));
+            usart.seen = usart.status();
             usart.seen
         }
         DR => take(usart, ctx),

@@ -25,10 +25,9 @@
 
 use super::generation::{Generation, Places, Words};
 use super::params::Params;
-use super::{Frame, Usart};
+use super::{ACKNOWLEDGES, Frame, TIMERS, Usart};
 use crate::prelude::*;
 use crate::support::activities::SERIAL_WITH_FIFOS;
-use crate::support::serial::Transceiver;
 
 registers! {
     /// What a USART and an LPUART have in common (RM0436, "USART registers").
@@ -142,7 +141,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 fn shown(usart: &mut Usart, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
     match register {
-        ISR => usart.status(usart.line().cycle(ctx.now)),
+        ISR => usart.status(),
         RDR => usart.take(ctx).into(),
         _ => held,
     }
@@ -184,9 +183,14 @@ fn set_cr1(usart: &mut Usart, old: u32, new: u32, ctx: &mut Ctx) {
         usart.discard(ctx);
     }
     let arrival = usart.arrival(ctx);
-    for (since, enable) in usart.acknowledged.iter_mut().zip([CR1_TE, CR1_RE]) {
-        let on = CR1_UE | enable;
-        *since = (new & on == on).then(|| since.unwrap_or(arrival));
+    for (timer, enable) in ACKNOWLEDGES {
+        let (on, flag) = (CR1_UE | enable, TIMERS[timer]);
+        if new & on != on {
+            usart.line.timers[timer] = None;
+            usart.flags &= !flag;
+        } else if usart.flags & flag == 0 {
+            usart.line.timers[timer].get_or_insert(arrival);
+        }
     }
     usart.begin_idle_frame(old, ctx);
 }

@@ -51,8 +51,8 @@ pub struct Line {
     free_from: u64,
     /// The receiver.
     pub receiver: Receiver,
-    /// The cycles at which the receiver's time-outs end, while they are counted.
-    pub timers: [Option<u64>; 2],
+    /// The cycles at which something is due without an access, as the receiver's time-out, while it is counted.
+    pub timers: [Option<u64>; 4],
     /// The pins that carry TX and RX, signals 0 and 1.
     pub pins: PinFunctions,
     pub(super) alarm: Alarm,
@@ -68,7 +68,7 @@ impl Line {
             shifting: None,
             free_from: 0,
             receiver: Receiver::default(),
-            timers: [None; 2],
+            timers: [None; 4],
             pins: PinFunctions::default(),
             alarm: Alarm::default(),
             sent_characters: 0,
@@ -187,8 +187,7 @@ impl Line {
     }
 
     /// Takes over the clock's settings, after the device has advanced to now: times keep their distance in cycles.
-    /// Returns the previous number of the last cycle, and its number from now on.
-    pub fn follow_clock(&mut self, ctx: &mut Ctx) -> (u64, u64) {
+    pub fn follow_clock(&mut self, ctx: &mut Ctx) {
         let (from, to) = self.clock.follow(ctx);
         let moved = |at: u64| to + at.saturating_sub(from);
         self.free_from = moved(self.free_from);
@@ -201,7 +200,6 @@ impl Line {
             ctx.ends_instead(&SENT, end);
         }
         self.alarm.cancel(0, ctx);
-        (from, to)
     }
 
     pub(super) fn observe(&mut self, ctx: &mut Ctx) {

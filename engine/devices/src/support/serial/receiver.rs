@@ -134,9 +134,8 @@ mod tests {
         for (when_full, left) in [(WhenFull::Keep, *b"ab"), (WhenFull::Overwrite, *b"ac")] {
             let mut receiver = Receiver::default();
             let room = Room { characters: 2, when_full, recorded: None };
-            let mut put = |character| {
-                bench.bus.with_device(DeviceId(0), Ps(7), |_, ctx| receiver.put(character, room, ctx))
-            };
+            let mut put =
+                |character| bench.bus.with_device(DeviceId(0), Ps(7), |_, ctx| receiver.put(character, room, ctx));
             assert_eq!(b"abc".map(&mut put), [true, true, false]);
             assert_eq!([(); 3].map(|()| receiver.take(Ps(8), clock)), [Some(left[0]), Some(left[1]), None]);
             let counters = [("tx_characters", 5), ("rx_characters", 3), ("rx_lost_characters", 1)];
