@@ -36,8 +36,10 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// Cycles of a character; `None` stops the line.
     fn character_cycles(&self) -> Option<u64>;
 
-    /// The format of characters; `None` without a baud rate.
-    fn format(&self) -> Option<Format>;
+    /// The format of characters; `None` without a baud rate, or if the model does not give it.
+    fn format(&self) -> Option<Format> {
+        None
+    }
 
     /// Data bits of a character.
     fn data_bits(&self) -> u32 {
@@ -45,10 +47,14 @@ pub trait Transceiver: Table + State + Polled + Send {
     }
 
     /// True if waiting characters may begin.
-    fn is_sending(&self) -> bool;
+    fn is_sending(&self) -> bool {
+        true
+    }
 
     /// True if the receiver is on.
-    fn is_receiving(&self) -> bool;
+    fn is_receiving(&self) -> bool {
+        true
+    }
 
     /// The room for received characters.
     fn room(&self, now: Ps) -> Room;
@@ -57,16 +63,16 @@ pub trait Transceiver: Table + State + Polled + Send {
     fn when_received(&self) -> WhenReceived;
 
     /// One of [`Line::timers`], by its index, is due.
-    fn timed_out(&mut self, timer: usize);
+    fn timed_out(&mut self, _timer: usize) {}
 
     /// The character that is about to be received has errors.
-    fn damaged(&mut self, errors: Errors);
+    fn damaged(&mut self, _errors: Errors) {}
 
     /// A character was received; false if there was no room for it.
     fn received(&mut self, had_room: bool, ctx: &mut Ctx);
 
     /// Drives interrupts and requests.
-    fn drive(&mut self, ctx: &mut Ctx);
+    fn drive(&mut self, _ctx: &mut Ctx) {}
 
     /// The register that an access at an offset reaches.
     fn reached(&self, offset: u32, _is_write: bool) -> u32 {
@@ -87,10 +93,16 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// A character has begun on the transmit line.
     fn begun(&mut self, _character: Shifting, _ctx: &mut Ctx) {}
 
+    /// A place in the FIFO has become free after the start bit: of [`Line::place_cycles`].
+    fn left(&mut self, _ctx: &mut Ctx) {}
+
     /// The stop bits of a character have ended.
     fn sent(&mut self, Shifting { character, end, format, .. }: Shifting, ctx: &mut Ctx) {
         let end = self.line().time(end);
-        ctx.character_sent(character, &format, end, true);
+        match format {
+            Some(format) => ctx.character_sent(character, &format, end, true),
+            None => ctx.console(&[character as u8]),
+        }
     }
 
     /// The data of a character that is to be sent.
@@ -125,25 +137,28 @@ pub trait Transceiver: Table + State + Polled + Send {
         }
         let Some(cycles) = self.character_cycles() else { return };
         loop {
-            if let Some(ended) = self.line_mut().end(cycle) {
+            if self.line_mut().leave(cycle) {
+                self.left(ctx);
+            } else if let Some(ended) = self.line_mut().end(cycle) {
                 self.sent(ended, ctx);
-            } else if !self.is_sending() || !self.line().begins_by(cycle) || !self.begin_character(cycles, ctx) {
+            } else if self.is_sending() && self.line().begins_by(cycle) {
+                self.begin_character(cycles, ctx);
+            } else {
                 return;
             }
         }
     }
 
-    /// The next character begins on the transmit line; false without a baud rate.
-    fn begin_character(&mut self, cycles: u64, ctx: &mut Ctx) -> bool {
-        let Some(format) = self.format() else { return false };
-        let Some(begun) = self.line_mut().begin(cycles, format) else { return false };
+    /// The next character begins on the transmit line.
+    fn begin_character(&mut self, cycles: u64, ctx: &mut Ctx) {
+        let format = self.format();
+        let Some(begun) = self.line_mut().begin(cycles, format) else { return };
         if ctx.records(Kind::Serial) {
             let [begin, end] = [begun.start, begun.end].map(|cycle| self.line().time(cycle));
             let data = Detail::Value(self.data(begun.character).into());
             ctx.clocked_span(&SENT, self.line().clock.rate(), begin, end, data);
         }
         self.begun(begun, ctx);
-        true
     }
 
     /// Drives interrupts and requests, and asks for an event at the next change.

@@ -32,9 +32,11 @@ pub struct Shifting {
     pub start: u64,
     /// The cycle in which its stop bits have ended.
     pub end: u64,
-    /// Its format.
+    /// Its format, if the model has one.
     #[poll(skip = "it is that of the registers when the character began")]
-    pub format: Format,
+    pub format: Option<Format>,
+    /// True if it still has its place in the FIFO.
+    is_in_fifo: bool,
     /// False if no pin carried TX when it began: it is lost.
     pub is_heard: bool,
 }
@@ -47,6 +49,10 @@ pub struct Line {
     #[poll(edge = poll.clock())]
     waiting: Fifo<Waiting>,
     shifting: Option<Shifting>,
+    /// A character keeps its place in the FIFO for so many cycles from its start bit on, which is settled as soon as the
+    /// line is free. Without them it leaves as its start bit begins.
+    #[state(skip)]
+    pub place_cycles: u64,
     /// The cycle from which the transmitter is free after the last frame.
     free_from: u64,
     /// The receiver.
@@ -66,6 +72,7 @@ impl Line {
             clock,
             waiting: Fifo::new(&TX_FIFO),
             shifting: None,
+            place_cycles: 0,
             free_from: 0,
             receiver: Receiver::default(),
             timers: [None; 4],
@@ -111,6 +118,7 @@ impl Line {
 
     /// Drops the characters to send, except for the one on the line.
     pub fn drop_waiting(&mut self, now: Ps) {
+        self.shifting.iter_mut().for_each(|shifting| shifting.is_in_fifo = false);
         self.waiting.clear(now, self.clock.rate());
     }
 
@@ -148,23 +156,36 @@ impl Line {
         Some(self.free_from.max(ready))
     }
 
-    /// The cycle at which a frame ends or begins next.
+    /// The cycle at which a frame ends or begins next, or at which its place becomes free.
     pub fn next_change(&self) -> Option<u64> {
-        self.shifting.map(|shifting| shifting.end).or_else(|| self.next_start())
+        self.next_leave().or_else(|| self.shifting.map(|shifting| shifting.end)).or_else(|| self.next_start())
+    }
+
+    fn next_leave(&self) -> Option<u64> {
+        self.shifting.filter(|shifting| shifting.is_in_fifo).map(|shifting| shifting.start + self.place_cycles)
     }
 
     /// True if a character begins by a cycle.
     pub(super) fn begins_by(&self, cycle: u64) -> bool {
-        self.next_start().is_some_and(|start| start <= cycle)
+        self.next_start().is_some_and(|start| start <= cycle || self.place_cycles > 0)
     }
 
     /// The next character begins; its frame takes `cycles`.
-    pub(super) fn begin(&mut self, cycles: u64, format: Format) -> Option<Shifting> {
+    pub(super) fn begin(&mut self, cycles: u64, format: Option<Format>) -> Option<Shifting> {
         let start = self.next_start()?;
-        let Waiting { character, .. } = self.waiting.pop(self.time(start), self.clock.rate())?;
+        let Waiting { character, .. } = self.waiting.front()?;
         let is_heard = self.pins.carries(super::TX);
-        self.shifting = Some(Shifting { character, start, end: start + cycles, format, is_heard });
+        self.shifting = Some(Shifting { character, start, end: start + cycles, format, is_in_fifo: true, is_heard });
+        self.leave(start);
         self.shifting
+    }
+
+    /// True if the place of the character on the line has become free by a cycle.
+    pub(super) fn leave(&mut self, cycle: u64) -> bool {
+        let Some(at) = self.next_leave().filter(|at| *at <= cycle) else { return false };
+        self.waiting.pop(self.time(at), self.clock.rate());
+        self.shifting.iter_mut().for_each(|shifting| shifting.is_in_fifo = false);
+        true
     }
 
     /// The character whose frame has ended by a cycle.
@@ -178,7 +199,8 @@ impl Line {
     /// The characters that have not been sent.
     pub(super) fn unsent(&self) -> impl Iterator<Item = u16> {
         let waiting = self.waiting.iter().map(|waiting| waiting.character);
-        self.shifting.map(|shifting| shifting.character).into_iter().chain(waiting)
+        let apart = self.shifting.filter(|shifting| !shifting.is_in_fifo);
+        apart.map(|shifting| shifting.character).into_iter().chain(waiting)
     }
 
     /// The time up to which the other end has all that was sent: for [`Ctx::hear_line`].
