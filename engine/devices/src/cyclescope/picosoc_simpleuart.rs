@@ -101,11 +101,6 @@ impl Simpleuart {
         u64::from(self.sender.divider()) + 2
     }
 
-    fn set_divider(&mut self, divider: u32, now: Ps) {
-        self.has_rate = true;
-        self.sender.set_divider(self.cycle(now), divider);
-    }
-
     fn cycle(&self, at: Ps) -> Cycles {
         self.clock.cycles_until_ceil(at)
     }
@@ -131,7 +126,8 @@ impl Device for Simpleuart {
     ) -> Result<Reply, SlaveError> {
         match (offset & !3, offset % 4) {
             (REG_DIV, _) => {
-                self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now);
+                self.has_rate = true;
+                self.sender.set_divider(self.cycle(ctx.now), size.merged(self.sender.divider(), offset, value));
                 ctx.line_changed();
             }
             (REG_DAT, 0) => return Ok(Reply::written(self.send(value as u8, ctx))),

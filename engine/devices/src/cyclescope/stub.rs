@@ -182,11 +182,8 @@ impl Device for Stub {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        if self.unrecorded == 0 {
-            Vec::new()
-        } else {
-            vec![("accesses to further registers".to_owned(), self.unrecorded)]
-        }
+        let unrecorded = Some(self.unrecorded).filter(|count| *count > 0);
+        unrecorded.map(|count| ("accesses to further registers".to_owned(), count)).into_iter().collect()
     }
 }
 

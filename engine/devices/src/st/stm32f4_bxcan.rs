@@ -188,10 +188,8 @@ impl BxCan {
             let bits = value >> (8 * index);
             let all = bits & TSR_RQCP != 0;
             mailbox.status &= if all { 0 } else { !(bits & (TSR_TXOK | TSR_ALST | TSR_TERR)) };
-        }
-        for index in 0..3 {
-            if value >> (8 * index) & TSR_ABRQ != 0 {
-                self.core.mailboxes.abort(index);
+            if bits & TSR_ABRQ != 0 {
+                mailbox.abort();
             }
         }
     }
@@ -208,19 +206,17 @@ impl BxCan {
         mailbox.words[word] = value & !request;
         if request != 0 {
             self.core.mailboxes.request(index);
-            self.has_memory(ctx);
+            self.check_memory(ctx);
         }
     }
 
-    /// True if its mailboxes have their clock; otherwise adds a note.
-    fn has_memory(&self, ctx: &mut Ctx) -> bool {
-        let has = self.params.memory_gate.state(ctx.bus);
-        if !has {
+    /// Adds a note if its mailboxes have no clock.
+    fn check_memory(&self, ctx: &mut Ctx) {
+        if !self.params.memory_gate.state(ctx.bus) {
             ctx.note(
                 "the mailboxes are in the other controller's memory, whose clock is off: nothing is sent or received",
             );
         }
-        has
     }
 
     /// CAN_MSR: the flags that it holds, and the mode.

@@ -61,7 +61,7 @@ impl BxCan {
                  for (CAN_MSR.INAK)",
             );
         }
-        self.has_memory(ctx);
+        self.check_memory(ctx);
     }
 
     fn is_on(&self, ctx: &Ctx) -> bool {
