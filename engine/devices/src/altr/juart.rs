@@ -62,22 +62,16 @@ static READ_FIFO: Activity =
 /// The activities that the device records.
 const ACTIVITIES: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
 
-/// The core's configuration, and the host's speed.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The register port.
-    pub port: AxiLitePort,
-    /// Time between two characters that the host takes.
-    pub character_ps: Ps,
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port))]
+#[port(Port::axi_lite(self.port))]
 #[poll(first = Juart::list_deadlines)]
 pub struct Juart {
     #[state(skip)]
-    params: Params,
+    port: AxiLitePort,
+    /// Time between two characters that the host takes.
+    #[state(skip)]
+    character_ps: Ps,
     #[state(skip)]
     interrupt: Option<IrqLine>,
     /// Characters in the write FIFO.
@@ -104,24 +98,23 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let params = Params {
-        port: AxiLitePort::from_node(reader),
-        character_ps: reader.timing_ps("cyclescope,character-us", "time in which the host takes a character"),
-    };
-    Box::new(Juart::new(params, reader.interrupt(0, "its interrupt")))
+    let port = AxiLitePort::from_node(reader);
+    let character_ps = reader.timing_ps("cyclescope,character-us", "time in which the host takes a character");
+    Box::new(Juart::new(port, character_ps, reader.interrupt(0, "its interrupt")))
 }
 
 impl Juart {
     /// The device after reset.
-    pub fn new(params: Params, interrupt: Option<IrqLine>) -> Juart {
+    pub fn new(port: AxiLitePort, character_ps: Ps, interrupt: Option<IrqLine>) -> Juart {
         // A host without a pause would take any number of characters at once.
-        let params = Params { character_ps: params.character_ps.max(Ps(1)), ..params };
+        let character_ps = character_ps.max(Ps(1));
         Juart {
-            params,
+            port,
+            character_ps,
             interrupt,
             waiting: 0,
             next_taken: Ps::ZERO,
-            active_from: params.character_ps,
+            active_from: character_ps,
             registers: Registers::new(&MAP),
             receiver: Receiver::new(&READ_FIFO),
             pauses_at: None,
@@ -134,9 +127,9 @@ impl Juart {
     /// Removes the characters that the host has taken by `now`.
     fn pass_to(&mut self, now: Ps) {
         if self.waiting > 0 && self.next_taken <= now {
-            let taken = (1 + (now.0 - self.next_taken.0) / self.params.character_ps.0).min(self.waiting);
+            let taken = (1 + (now.0 - self.next_taken.0) / self.character_ps.0).min(self.waiting);
             self.waiting -= taken;
-            self.next_taken.0 += taken * self.params.character_ps.0;
+            self.next_taken.0 += taken * self.character_ps.0;
         }
         if self.pauses_at.is_some_and(|at| at <= now) {
             self.pauses_at = None;
@@ -150,7 +143,7 @@ impl Juart {
     }
 
     fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
-        let Some(character) = self.receiver.take(ctx.now, self.params.port.clock) else { return 0 };
+        let Some(character) = self.receiver.take(ctx.now, self.port.clock) else { return 0 };
         self.paused = false;
         self.update(ctx);
         ctx.line_changed();
@@ -163,12 +156,12 @@ impl Juart {
             return;
         }
         if self.waiting == 0 {
-            self.next_taken = ctx.now + self.params.character_ps;
+            self.next_taken = ctx.now + self.character_ps;
         }
         self.waiting += 1;
         self.sent_characters += 1;
-        let taken_at = self.next_taken.0 + (self.waiting - 1) * self.params.character_ps.0;
-        let begin = Ps(taken_at - self.params.character_ps.0);
+        let taken_at = self.next_taken.0 + (self.waiting - 1) * self.character_ps.0;
+        let begin = Ps(taken_at - self.character_ps.0);
         ctx.span(&SENT, begin, Ps(taken_at), Detail::Value(character.into()));
         ctx.span(&WRITE_FIFO, ctx.now, Ps(taken_at), Detail::Value(character.into()));
         ctx.console_at(&[character], Ps(taken_at));
@@ -187,7 +180,7 @@ impl Juart {
         self.pass_to(poll.now());
         let taken = Some(self.next_taken).filter(|_| self.waiting > 0);
         [Some(self.active_from), taken, self.pauses_at].into_iter().flatten().for_each(|at| poll.until(at));
-        poll.clock() == self.params.port.clock
+        poll.clock() == self.port.clock
     }
 }
 
@@ -208,7 +201,7 @@ impl Table for Juart {
         if register == DATA {
             self.push(new as u8, ctx);
         } else if new & CONTROL_AC != 0 {
-            self.active_from = ctx.now + self.params.character_ps;
+            self.active_from = ctx.now + self.character_ps;
             self.registers.put(CONTROL, CONTROL_AC, false);
         }
     }
@@ -219,7 +212,7 @@ impl Table for Juart {
         let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
         ctx.set_irq(self.interrupt, enabled && excess == 0 || self.wants_reading());
         if enabled && excess > 0 {
-            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
+            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.character_ps.0), 0, ctx);
         }
         if let Some(pause) = self.pauses_at {
             self.alarm.set(pause, 0, ctx);
@@ -241,7 +234,7 @@ impl Device for Juart {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.receiver.stay(self.params.port.clock);
+        self.receiver.stay(self.port.clock);
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
@@ -264,15 +257,15 @@ impl SerialPort for Juart {
             return None;
         }
         self.pauses_at = None;
-        Some(Passage::whole(ctx.now + self.params.character_ps))
+        Some(Passage::whole(ctx.now + self.character_ps))
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
-        let recorded = Some((ctx.now, self.params.port.clock));
+        let recorded = Some((ctx.now, self.port.clock));
         let room = Room { characters: FIFO_CHARACTERS as usize, when_full: WhenFull::Keep, recorded };
         self.receiver.put(character, room, ctx);
-        self.pauses_at = Some(ctx.now + self.params.character_ps);
+        self.pauses_at = Some(ctx.now + self.character_ps);
         self.update(ctx);
     }
 }
@@ -294,8 +287,7 @@ mod tests {
     fn uart() -> Bench {
         let port =
             AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(1), write_cycles: Cycles(0) };
-        let params = Params { port, character_ps: Ps(CHARACTER) };
-        Bench::new(Juart::new(params, Some(IrqLine::Core { core: 0, bit: 19 })))
+        Bench::new(Juart::new(port, Ps(CHARACTER), Some(IrqLine::Core { core: 0, bit: 19 })))
     }
 
     fn put(bench: &mut Bench, at: Ps, text: &str) {

@@ -17,7 +17,6 @@ use crate::support::serial::line::Line;
 use crate::support::serial::receiver::Room;
 use crate::support::serial::{Serial, Transceiver};
 use crate::support::write_protection;
-use engine::bus::device::WhenReceived;
 use engine::serial::wave::{Errors, Format, Parity};
 
 registers! {
@@ -63,8 +62,6 @@ const FRAME_BITS: u64 = 10;
 #[port(Port::APB)]
 #[poll(first = Uart::look)]
 pub struct Uart {
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
     /// UART_SR holds the flags that stay set until UART_CR clears them, UART_RHR what was read last.
     registers: Registers,
     transmits: bool,
@@ -88,8 +85,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Uart {
     /// The device after reset.
     pub fn device(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Serial<Uart> {
-        let line = Line::new(KernelClock::new(clock.into()));
-        Serial(Uart { interrupt, registers: Registers::new(&MAP), transmits: false, receives: false, line })
+        let line = Line::new(KernelClock::new(clock.into()), interrupt);
+        Serial(Uart { registers: Registers::new(&MAP), transmits: false, receives: false, line })
     }
 
     fn bit_cycles(&self) -> u64 {
@@ -249,8 +246,12 @@ impl Transceiver for Uart {
         Room::REGISTER
     }
 
-    fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.registers.has(IMR, SR_RXRDY | SR_TIMEOUT), self.interrupt)
+    fn announces(&self) -> bool {
+        self.registers.has(IMR, SR_RXRDY | SR_TIMEOUT)
+    }
+
+    fn level(&self) -> Option<bool> {
+        Some(self.status() & self.registers[IMR] != 0)
     }
 
     fn timed_out(&mut self, _timer: usize) {
@@ -264,10 +265,6 @@ impl Transceiver for Uart {
     fn received(&mut self, had_room: bool, ctx: &mut Ctx) {
         self.registers.put(SR, flag(SR_OVRE, !had_room), true);
         self.count_timeout(ctx.now);
-    }
-
-    fn drive(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.status() & self.registers[IMR] != 0);
     }
 }
 

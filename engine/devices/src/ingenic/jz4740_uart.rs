@@ -22,7 +22,6 @@ use crate::support::kernel_clock::KernelClock;
 use crate::support::serial::line::{Line, Shifting};
 use crate::support::serial::receiver::{Room, WhenFull};
 use crate::support::serial::{Serial, Transceiver};
-use engine::bus::device::WhenReceived;
 use engine::serial::wave::{Errors, Format, Parity};
 
 registers! {
@@ -86,8 +85,6 @@ const TIMEOUT_CHARACTERS: u64 = 4;
 pub struct Uart {
     #[poll(phase)]
     bus_clock: ClockInput,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
     registers: Registers,
     line: Line,
     /// True if the transmitter requests data, and has not been answered.
@@ -112,9 +109,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Uart {
     /// The device after reset.
     pub fn device(baud_clock: Hz, bus_clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Serial<Uart> {
-        let line = Line::new(KernelClock::new(baud_clock.into()));
+        let line = Line::new(KernelClock::new(baud_clock.into()), interrupt);
         let (bus_clock, registers) = (bus_clock.into(), Registers::new(&ALL));
-        Serial(Uart { bus_clock, interrupt, registers, line, wants_data: false, timed_out: false })
+        Serial(Uart { bus_clock, registers, line, wants_data: false, timed_out: false })
     }
 
     fn is_on(&self) -> bool {
@@ -328,8 +325,12 @@ impl Transceiver for Uart {
         }
     }
 
-    fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.registers.has(UIER, UIER_RDRIE | UIER_RTOIE), self.interrupt)
+    fn announces(&self) -> bool {
+        self.registers.has(UIER, UIER_RDRIE | UIER_RTOIE)
+    }
+
+    fn level(&self) -> Option<bool> {
+        Some(self.pending_interrupt().is_some())
     }
 
     fn begun(&mut self, _: Shifting, _: &mut Ctx) {
@@ -347,10 +348,6 @@ impl Transceiver for Uart {
     fn received(&mut self, had_room: bool, ctx: &mut Ctx) {
         self.registers.put(ULSR, flag(ULSR_OVER, !had_room), true);
         self.restart_timeout(ctx.now);
-    }
-
-    fn drive(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.pending_interrupt().is_some());
     }
 
     /// The baud clock does not change.

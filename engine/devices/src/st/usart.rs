@@ -23,7 +23,6 @@ use crate::support::pin_functions::NOT_SENT;
 use crate::support::serial::line::{Line, Shifting};
 use crate::support::serial::receiver::{Room, WhenFull};
 use crate::support::serial::{Serial, TX, Transceiver};
-use engine::bus::device::WhenReceived;
 use engine::observe::waves::SignalId;
 use engine::serial::wave::{Errors, Format};
 
@@ -34,9 +33,6 @@ const EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 const TIMERS: [u32; 4] = [ISR_IDLE, ISR_RTOF, ISR_TEACK, ISR_REACK];
 /// Those of the acknowledges, with their enable bits.
 const ACKNOWLEDGES: [(usize, u32); 2] = [(2, CR1_TE), (3, CR1_RE)];
-
-/// Tokens of the DMA requests' events; the line's token is 0.
-const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// Bits of USART_CR1 and of USART_CR3, and the flags whose interrupts they enable.
 const ENABLES_OF_CR1: [(u32, u32); 8] = [
@@ -70,16 +66,14 @@ pub struct Usart {
     line: Line,
     #[state(skip)]
     signal: Option<SignalId>,
-    /// Requests to a DMA controller.
-    dma: [DmaLine; 2],
 }
 
 impl Usart {
     /// The device after reset.
     pub fn device(generation: &'static Generation, mut params: Params) -> Serial<Usart> {
-        let dma = std::mem::take(&mut params.dma).map(DmaLine::new);
-        let mut line = Line::new(params.clock);
-        line.pins = std::mem::take(&mut params.pins);
+        let mut line = Line::new(params.clock, None);
+        (line.interrupts, line.pins) = (params.interrupts, std::mem::take(&mut params.pins));
+        line.dma = std::mem::take(&mut params.dma).map(DmaLine::new);
         Serial(Usart {
             generation,
             params,
@@ -89,7 +83,6 @@ impl Usart {
             last: 0,
             line,
             signal: None,
-            dma,
         })
     }
 
@@ -157,13 +150,6 @@ impl Usart {
     /// The flags that request an interrupt.
     fn interrupts(&self) -> u32 {
         if self.is_enabled() { self.status() & self.enabled() } else { 0 }
-    }
-
-    /// Levels of the DMA requests of transmission and reception.
-    fn dma_requests(&self) -> [bool; 2] {
-        let (enabled, cr3) = (self.is_enabled(), self.cr3());
-        let has_room = self.line.waiting() < self.capacity();
-        [enabled && cr3 & CR3_DMAT != 0 && has_room, enabled && cr3 & CR3_DMAR != 0 && !self.line.receiver.is_empty()]
     }
 
     /// A write of data to send. True unless they are lost.
@@ -297,14 +283,21 @@ impl Transceiver for Usart {
         Room { characters: self.capacity(), when_full, recorded }
     }
 
-    fn when_received(&self) -> WhenReceived {
-        if self.cr3() & CR3_DMAR != 0 {
-            return WhenReceived::AsksDma;
-        }
-        match self.enabled() & self.generation.announced {
-            0 => WhenReceived::Nothing,
-            _ => WhenReceived::Raises(self.params.interrupts.iter().copied().flatten().collect()),
-        }
+    fn announces(&self) -> bool {
+        self.enabled() & self.generation.announced != 0
+    }
+
+    fn asks_dma(&self) -> bool {
+        self.cr3() & CR3_DMAR != 0
+    }
+
+    fn level(&self) -> Option<bool> {
+        Some(self.interrupts() != 0)
+    }
+
+    fn requests(&self) -> [bool; 2] {
+        let asks = |enable: u32| self.is_enabled() && self.cr3() & enable != 0;
+        [asks(CR3_DMAT) && self.line.waiting() < self.capacity(), asks(CR3_DMAR) && !self.line.receiver.is_empty()]
     }
 
     fn timed_out(&mut self, timer: usize) {
@@ -326,17 +319,6 @@ impl Transceiver for Usart {
         let timeout = counts.then(|| cycle + frame.cycles_of_bits(bits));
         self.line.timers[..2].copy_from_slice(&[Some(cycle + frame.cycles()), timeout]);
         self.settle(ctx);
-    }
-
-    fn drive(&mut self, ctx: &mut Ctx) {
-        let level = self.interrupts() != 0;
-        for line in self.params.interrupts {
-            ctx.set_irq(line, level);
-        }
-        let requests = self.dma_requests();
-        for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
-            line.set(level, token, ctx);
-        }
     }
 
     fn start(&mut self, ctx: &mut Ctx) {
@@ -371,12 +353,6 @@ impl Transceiver for Usart {
 
     fn data(&self, character: u16) -> u16 {
         self.frame().map_or(character, |frame| frame.data(character))
-    }
-
-    fn takes_event(&mut self, token: u32, ctx: &mut Ctx) -> bool {
-        let which = DMA_TOKENS.iter().position(|dma| *dma == token);
-        which.into_iter().for_each(|which| self.dma[which].event(token, ctx));
-        which.is_some()
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {

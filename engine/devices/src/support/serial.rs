@@ -20,6 +20,9 @@ pub const TX: usize = 0;
 /// The signal at the pin of the receiver.
 pub const RX: usize = 1;
 
+/// Tokens of the DMA requests' events; the line's token is 0.
+const DMA_TOKENS: [u32; 2] = [1, 2];
+
 /// A UART: what its registers select, and what happens in them.
 pub trait Transceiver: Table + State + Polled + Send {
     /// The line.
@@ -59,8 +62,23 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// The room for received characters.
     fn room(&self, now: Ps) -> Room;
 
-    /// [`SerialPort::when_received`], of a receiver whose characters reach it.
-    fn when_received(&self) -> WhenReceived;
+    /// True if a received character raises the interrupt.
+    fn announces(&self) -> bool;
+
+    /// True if a received character requests a transfer by a DMA controller.
+    fn asks_dma(&self) -> bool {
+        false
+    }
+
+    /// The level of the interrupt; `None` if the model drives it by itself.
+    fn level(&self) -> Option<bool> {
+        None
+    }
+
+    /// The requests to a DMA controller: there is room to send, a character has come.
+    fn requests(&self) -> [bool; 2] {
+        [false; 2]
+    }
 
     /// One of [`Line::timers`], by its index, is due.
     fn timed_out(&mut self, _timer: usize) {}
@@ -70,9 +88,6 @@ pub trait Transceiver: Table + State + Polled + Send {
 
     /// A character was received; false if there was no room for it.
     fn received(&mut self, had_room: bool, ctx: &mut Ctx);
-
-    /// Drives interrupts and requests.
-    fn drive(&mut self, _ctx: &mut Ctx) {}
 
     /// The register that an access at an offset reaches.
     fn reached(&self, offset: u32, _is_write: bool) -> u32 {
@@ -108,11 +123,6 @@ pub trait Transceiver: Table + State + Polled + Send {
     /// The data of a character that is to be sent.
     fn data(&self, character: u16) -> u16 {
         character
-    }
-
-    /// An event that is not the line's. True if it is the model's own.
-    fn takes_event(&mut self, _token: u32, _ctx: &mut Ctx) -> bool {
-        false
     }
 
     /// [`Device::clocks_changed`].
@@ -163,9 +173,14 @@ pub trait Transceiver: Table + State + Polled + Send {
 
     /// Drives interrupts and requests, and asks for an event at the next change.
     fn refresh(&mut self, ctx: &mut Ctx) {
-        self.drive(ctx);
-        let next = self.next_change(self.line().cycle(ctx.now));
+        if let Some(level) = self.level() {
+            self.line().interrupts.into_iter().for_each(|line| ctx.set_irq(line, level));
+        }
+        let (requests, next) = (self.requests(), self.next_change(self.line().cycle(ctx.now)));
         let line = self.line_mut();
+        for ((request, level), token) in line.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
+            request.set(level, token, ctx);
+        }
         if let Some(due) = next.and_then(|next| line.clock.due(next)) {
             line.alarm.set(due, 0, ctx);
         }
@@ -245,11 +260,12 @@ impl<U: Transceiver> Device for Serial<U> {
         if token == LINE_HEARD {
             return ctx.hear_line(self.0.line().known(ctx.now));
         }
-        if !self.0.takes_event(token, ctx) {
-            self.0.line_mut().alarm.rang(ctx.now);
-            self.0.settle(ctx);
-            self.0.refresh(ctx);
+        if let Some(which) = DMA_TOKENS.iter().position(|dma| *dma == token) {
+            return self.0.line_mut().dma[which].event(token, ctx);
         }
+        self.0.line_mut().alarm.rang(ctx.now);
+        self.0.settle(ctx);
+        self.0.refresh(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -295,8 +311,12 @@ impl<U: Transceiver> Device for Serial<U> {
 
 impl<U: Transceiver> SerialPort for Serial<U> {
     fn when_received(&self) -> WhenReceived {
-        let is_reached = self.0.is_receiving() && self.0.line().pins.carries(RX);
-        if is_reached { self.0.when_received() } else { WhenReceived::Nothing }
+        let line = self.0.line();
+        match self.0.is_receiving() && line.pins.carries(RX) {
+            true if self.0.asks_dma() => WhenReceived::AsksDma,
+            true if self.0.announces() => WhenReceived::Raises(line.interrupts.into_iter().flatten().collect()),
+            _ => WhenReceived::Nothing,
+        }
     }
 
     fn format(&self) -> Option<Format> {

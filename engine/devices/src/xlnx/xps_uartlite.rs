@@ -16,7 +16,6 @@ use crate::support::kernel_clock::KernelClock;
 use crate::support::serial::line::Line;
 use crate::support::serial::receiver::{Room, WhenFull};
 use crate::support::serial::{Serial, Transceiver};
-use engine::bus::device::WhenReceived;
 
 registers! {
     /// The register map (PG142, Register Space).
@@ -53,8 +52,6 @@ pub struct Params {
 pub struct Uartlite {
     #[state(skip)]
     params: Params,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
     line: Line,
     /// STAT_REG has the enable of the interrupt, and an overrun.
     registers: Registers,
@@ -92,21 +89,16 @@ const fn baud_divider(clock: Hz, baud: u32) -> u64 {
 impl Uartlite {
     /// The device after reset.
     pub fn device(params: Params, interrupt: Option<IrqLine>) -> Serial<Uartlite> {
-        let mut line = Line::new(KernelClock::new(params.port.clock.into()));
+        let mut line = Line::new(KernelClock::new(params.port.clock.into()), interrupt);
         line.place_cycles = (1 + params.data_bits) * params.bit_clocks;
-        Serial(Uartlite { params, interrupt, line, registers: Registers::new(&MAP) })
+        Serial(Uartlite { params, line, registers: Registers::new(&MAP) })
     }
 
     /// A pulse of one clock on the interrupt: the controller's input is edge sensitive.
     fn pulse(&self, ctx: &mut Ctx) {
-        if self.is_interrupting() {
-            ctx.set_irq(self.interrupt, true);
-            ctx.set_irq(self.interrupt, false);
+        if self.announces() {
+            [true, false].into_iter().for_each(|level| ctx.set_irq(self.line.interrupts[0], level));
         }
-    }
-
-    fn is_interrupting(&self) -> bool {
-        self.registers.has(STAT, STAT_INTR_ENABLED)
     }
 
     fn push(&mut self, value: u32, now: Ps) {
@@ -217,8 +209,8 @@ impl Transceiver for Uartlite {
         Room { characters: FIFO_DEPTH_CHARACTERS, when_full: WhenFull::Keep, recorded }
     }
 
-    fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.is_interrupting(), self.interrupt)
+    fn announces(&self) -> bool {
+        self.registers.has(STAT, STAT_INTR_ENABLED)
     }
 
     fn left(&mut self, ctx: &mut Ctx) {

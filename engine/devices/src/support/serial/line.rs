@@ -3,6 +3,7 @@
 
 use crate::prelude::*;
 use crate::support::activities::{SENT, TX_FIFO};
+use crate::support::dma_lines::DmaLine;
 use crate::support::fifo_entries::Fifo;
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
@@ -61,13 +62,18 @@ pub struct Line {
     pub timers: [Option<u64>; 4],
     /// The pins that carry TX and RX, signals 0 and 1.
     pub pins: PinFunctions,
+    /// The interrupt, to two processors that have an interrupt controller each.
+    #[state(skip)]
+    pub interrupts: [Option<IrqLine>; 2],
+    /// The requests to a DMA controller: there is room to send, a character has come.
+    pub dma: [DmaLine; 2],
     pub(super) alarm: Alarm,
     sent_characters: u64,
 }
 
 impl Line {
-    /// An idle line, whose characters always leave the chip.
-    pub fn new(clock: KernelClock) -> Line {
+    /// An idle line, whose characters always leave the chip, with an interrupt and no requests.
+    pub fn new(clock: KernelClock, interrupt: Option<IrqLine>) -> Line {
         Line {
             clock,
             waiting: Fifo::new(&TX_FIFO),
@@ -77,6 +83,8 @@ impl Line {
             receiver: Receiver::default(),
             timers: [None; 4],
             pins: PinFunctions::default(),
+            interrupts: [interrupt, None],
+            dma: [DmaLine::default(), DmaLine::default()],
             alarm: Alarm::default(),
             sent_characters: 0,
         }
