@@ -10,13 +10,12 @@
 //! A script can also drive pins and wait for them. A script that does nothing else needs no line.
 
 use crate::prelude::*;
-use crate::support::activities;
+use crate::support::{activities, scripts};
 use engine::activity::Kind;
 use engine::bus::Bus;
-use engine::bus::device::{DeviceId, FAR_END_LOOKS, PortId};
-use engine::bus::lines::Failure;
+use engine::bus::device::{DeviceId, FAR_END_LOOKS, PortId, SerialPort};
 use engine::pins::Pin;
-use engine::serial::script::{Pins, Progress};
+use engine::serial::script::Pins;
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
 
@@ -72,17 +71,10 @@ impl FarEndDevice {
             self.end.hear(character);
         }
         if !self.ended {
-            match self.end.go_on(ctx.now, &mut At { now: ctx.now, bus: ctx.bus }) {
-                Progress::Waits(until) => self.wait(until, ctx),
-                Progress::Ends(status) => {
-                    self.ended = true;
-                    ctx.exit(status);
-                }
-                Progress::Failed(text) => {
-                    self.ended = true;
-                    ctx.bus.lines.failure.get_or_insert(Failure(text));
-                    ctx.exit(1);
-                }
+            let progress = self.end.go_on(ctx.now, &mut At { now: ctx.now, bus: ctx.bus });
+            match scripts::follow(progress, ctx) {
+                Some(until) => self.wait(until, ctx),
+                None => self.ended = true,
             }
         }
         if !self.end.is_sending() && !self.ended {
@@ -105,7 +97,7 @@ impl FarEndDevice {
         if self.end.waiting() == 0 {
             return;
         }
-        let passage = ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| uart.serial_port()?.begin(ctx));
+        let passage = self.with_port(ctx, |port, ctx| port.begin(ctx)).flatten();
         ctx.bus.lines.hold(ctx.id, passage.is_none());
         if let Some(passage) = passage
             && let Some(character) = self.end.take()
@@ -124,9 +116,14 @@ impl FarEndDevice {
         }
     }
 
+    /// Calls the UART, if it is one.
+    fn with_port<T>(&self, ctx: &mut Ctx, call: impl FnOnce(&mut dyn SerialPort, &mut Ctx) -> T) -> Option<T> {
+        ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| uart.serial_port().map(|port| call(port, ctx)))
+    }
+
     /// The format of the UART's own settings.
     fn format_of_uart(&self, ctx: &mut Ctx) -> Option<Format> {
-        ctx.bus.with_device(self.uart, ctx.now, |uart, _| uart.serial_port()?.format())
+        self.with_port(ctx, |port, _| port.format()).flatten()
     }
 
     /// For a line with a format that the UART does not use: puts a character on the wire for the time that the line's
@@ -161,11 +158,7 @@ impl FarEndDevice {
         let mut has_come = false;
         while let Some(received) = self.ear.take(&own, ctx.now) {
             has_come = true;
-            ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| {
-                if let Some(port) = uart.serial_port() {
-                    port.receive_damaged(received.data as u8, received.errors, ctx);
-                }
-            });
+            self.with_port(ctx, |port, ctx| port.receive_damaged(received.data as u8, received.errors, ctx));
         }
         if has_come {
             self.listen(&own, ctx);
@@ -177,11 +170,7 @@ impl FarEndDevice {
         if self.is_damaged {
             return self.end.passed();
         }
-        ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| {
-            if let Some(port) = uart.serial_port() {
-                port.receive(character, ctx);
-            }
-        });
+        self.with_port(ctx, |port, ctx| port.receive(character, ctx));
         if passage.ends > ctx.now {
             ctx.schedule(passage.ends, LINE_FREE);
         } else {

@@ -1,4 +1,4 @@
-//! Common parts of several models: buses' register ports, register maps, UARTs' shift registers, clock gates.
+//! Common parts of several models: buses' register ports, register maps, UARTs, clock gates.
 
 pub mod activities;
 pub mod apb;
@@ -19,11 +19,11 @@ pub mod kernel_clock;
 pub mod memory_wire;
 pub mod pin_bank;
 pub mod pin_functions;
-pub mod receiver;
 pub mod register_chip;
 pub mod register_file;
 pub mod sampler;
-pub mod shift_register;
+pub mod scripts;
+pub mod serial;
 pub mod spi_controller;
 pub mod stm32_pin_lines;
 pub mod stm32f4_part;

@@ -12,8 +12,7 @@
 use crate::prelude::*;
 use crate::support::activities::{RECEIVED, SENT};
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::fifo_entries::FifoEntries;
-use crate::support::receiver::{Receiver, WhenFull};
+use crate::support::serial::receiver::{Receiver, Room, WhenFull};
 use engine::activity::{Activity, Kind};
 use engine::bus::device::{SerialPort, WhenReceived};
 use engine::serial::Passage;
@@ -63,22 +62,16 @@ static READ_FIFO: Activity =
 /// The activities that the device records.
 const ACTIVITIES: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
 
-/// The core's configuration, and the host's speed.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The register port.
-    pub port: AxiLitePort,
-    /// Time between two characters that the host takes.
-    pub character_ps: Ps,
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port))]
+#[port(Port::axi_lite(self.port))]
 #[poll(first = Juart::list_deadlines)]
 pub struct Juart {
     #[state(skip)]
-    params: Params,
+    port: AxiLitePort,
+    /// Time between two characters that the host takes.
+    #[state(skip)]
+    character_ps: Ps,
     interrupt: Option<IrqLine>,
     /// Characters in the write FIFO.
     waiting: u64,
@@ -89,9 +82,6 @@ pub struct Juart {
     /// CONTROL has the enables.
     registers: Registers,
     receiver: Receiver,
-    /// The entries of the read FIFO, for recording.
-    #[poll(edge = self.params.port.clock)]
-    received: FifoEntries,
     /// The time of the host's pause, if it types nothing by then.
     pauses_at: Option<Ps>,
     /// True if the host has paused while characters waited, and none has been read since.
@@ -107,27 +97,25 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let params = Params {
-        port: AxiLitePort::from_node(reader),
-        character_ps: reader.timing_ps("cyclescope,character-us", "time in which the host takes a character"),
-    };
-    Box::new(Juart::new(params, reader.interrupt(0, "its interrupt")))
+    let port = AxiLitePort::from_node(reader);
+    let character_ps = reader.timing_ps("cyclescope,character-us", "time in which the host takes a character");
+    Box::new(Juart::new(port, character_ps, reader.interrupt(0, "its interrupt")))
 }
 
 impl Juart {
     /// The device after reset.
-    pub fn new(params: Params, interrupt: Option<IrqLine>) -> Juart {
+    pub fn new(port: AxiLitePort, character_ps: Ps, interrupt: Option<IrqLine>) -> Juart {
         // A host without a pause would take any number of characters at once.
-        let params = Params { character_ps: params.character_ps.max(Ps(1)), ..params };
+        let character_ps = character_ps.max(Ps(1));
         Juart {
-            params,
+            port,
+            character_ps,
             interrupt,
             waiting: 0,
             next_taken: Ps::ZERO,
-            active_from: params.character_ps,
+            active_from: character_ps,
             registers: Registers::new(&MAP),
-            receiver: Receiver::default(),
-            received: FifoEntries::new(&READ_FIFO),
+            receiver: Receiver::new(&READ_FIFO),
             pauses_at: None,
             paused: false,
             alarm: Alarm::default(),
@@ -138,9 +126,9 @@ impl Juart {
     /// Removes the characters that the host has taken by `now`.
     fn pass_to(&mut self, now: Ps) {
         if self.waiting > 0 && self.next_taken <= now {
-            let taken = (1 + (now.0 - self.next_taken.0) / self.params.character_ps.0).min(self.waiting);
+            let taken = (1 + (now.0 - self.next_taken.0) / self.character_ps.0).min(self.waiting);
             self.waiting -= taken;
-            self.next_taken.0 += taken * self.params.character_ps.0;
+            self.next_taken.0 += taken * self.character_ps.0;
         }
         if self.pauses_at.is_some_and(|at| at <= now) {
             self.pauses_at = None;
@@ -154,8 +142,7 @@ impl Juart {
     }
 
     fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
-        let Some(character) = self.receiver.take() else { return 0 };
-        self.received.leave(self.receiver.len() + 1, ctx.now, self.params.port.clock);
+        let Some(character) = self.receiver.take(ctx.now, self.port.clock) else { return 0 };
         self.paused = false;
         self.update(ctx);
         ctx.line_changed();
@@ -168,12 +155,12 @@ impl Juart {
             return;
         }
         if self.waiting == 0 {
-            self.next_taken = ctx.now + self.params.character_ps;
+            self.next_taken = ctx.now + self.character_ps;
         }
         self.waiting += 1;
         self.sent_characters += 1;
-        let taken_at = self.next_taken.0 + (self.waiting - 1) * self.params.character_ps.0;
-        let begin = Ps(taken_at - self.params.character_ps.0);
+        let taken_at = self.next_taken.0 + (self.waiting - 1) * self.character_ps.0;
+        let begin = Ps(taken_at - self.character_ps.0);
         ctx.span(&SENT, begin, Ps(taken_at), Detail::Value(character.into()));
         ctx.span(&WRITE_FIFO, ctx.now, Ps(taken_at), Detail::Value(character.into()));
         ctx.console_at(&[character], Ps(taken_at));
@@ -192,7 +179,7 @@ impl Juart {
         self.pass_to(poll.now());
         let taken = Some(self.next_taken).filter(|_| self.waiting > 0);
         [Some(self.active_from), taken, self.pauses_at].into_iter().flatten().for_each(|at| poll.until(at));
-        poll.clock() == self.params.port.clock
+        poll.clock() == self.port.clock
     }
 }
 
@@ -213,7 +200,7 @@ impl Table for Juart {
         if register == DATA {
             self.push(new as u8, ctx);
         } else if new & CONTROL_AC != 0 {
-            self.active_from = ctx.now + self.params.character_ps;
+            self.active_from = ctx.now + self.character_ps;
             self.registers.put(CONTROL, CONTROL_AC, false);
         }
     }
@@ -224,7 +211,7 @@ impl Table for Juart {
         let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
         ctx.set_irq(self.interrupt, enabled && excess == 0 || self.wants_reading());
         if enabled && excess > 0 {
-            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
+            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.character_ps.0), 0, ctx);
         }
         if let Some(pause) = self.pauses_at {
             self.alarm.set(pause, 0, ctx);
@@ -236,7 +223,7 @@ impl Device for Juart {
     by_table!();
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.received.observe(ctx.scope());
+        self.receiver.observe(ctx);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -246,7 +233,7 @@ impl Device for Juart {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.received.stay(self.receiver.len(), self.params.port.clock);
+        self.receiver.stay(self.port.clock);
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
@@ -254,7 +241,7 @@ impl Device for Juart {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+        self.receiver.counters(self.sent_characters)
     }
 }
 
@@ -269,16 +256,15 @@ impl SerialPort for Juart {
             return None;
         }
         self.pauses_at = None;
-        Some(Passage::whole(ctx.now + self.params.character_ps))
+        Some(Passage::whole(ctx.now + self.character_ps))
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
-        let before = self.receiver.len();
-        if self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx) {
-            self.received.come(before, ctx.now, character.into());
-        }
-        self.pauses_at = Some(ctx.now + self.params.character_ps);
+        let recorded = Some((ctx.now, self.port.clock));
+        let room = Room { characters: FIFO_CHARACTERS as usize, when_full: WhenFull::Keep, recorded };
+        self.receiver.put(character, room, ctx);
+        self.pauses_at = Some(ctx.now + self.character_ps);
         self.update(ctx);
     }
 }
@@ -300,8 +286,7 @@ mod tests {
     fn uart() -> Bench {
         let port =
             AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(1), write_cycles: Cycles(0) };
-        let params = Params { port, character_ps: Ps(CHARACTER) };
-        Bench::new(Juart::new(params, Some(IrqLine::Core { core: 0, bit: 19 })))
+        Bench::new(Juart::new(port, Ps(CHARACTER), Some(IrqLine::Core { core: 0, bit: 19 })))
     }
 
     fn put(bench: &mut Bench, at: Ps, text: &str) {

@@ -12,12 +12,11 @@
 
 use crate::prelude::*;
 use crate::support::activities::SERIAL;
-use crate::support::receiver::{Receiver, WhenFull, passage};
-use crate::support::shift_register::ShiftRegister;
+use crate::support::kernel_clock::KernelClock;
+use crate::support::serial::line::Line;
+use crate::support::serial::receiver::Room;
+use crate::support::serial::{Serial, Transceiver};
 use crate::support::write_protection;
-use engine::bus::device::{SerialPort, Unsent, WhenReceived};
-use engine::bus::rates::LINE_HEARD;
-use engine::serial::Passage;
 use engine::serial::wave::{Errors, Format, Parity};
 
 registers! {
@@ -50,8 +49,8 @@ const PAR_NO: u32 = 4;
 /// What UART_CR.RSTSTA clears.
 const ERRORS: u32 = SR_OVRE | SR_FRAME | SR_PARE;
 
-/// Token of the time-out's event; the token of the transmitter's line is 0.
-const TIMEOUT: u32 = 1;
+/// The receiver's time-out among the line's timers.
+const TIMEOUT: usize = 0;
 
 /// A bit is this many periods of the divided clock.
 const OVERSAMPLING: u64 = 16;
@@ -63,19 +62,11 @@ const FRAME_BITS: u64 = 10;
 #[port(Port::APB)]
 #[poll(first = Uart::look)]
 pub struct Uart {
-    #[poll(phase)]
-    clock: ClockInput,
-    interrupt: Option<IrqLine>,
     /// UART_SR holds the flags that stay set until UART_CR clears them, UART_RHR what was read last.
     registers: Registers,
     transmits: bool,
-    holding: Option<u8>,
-    line: ShiftRegister,
     receives: bool,
-    receiver: Receiver,
-    /// The cycle of the time-out, while it is counted.
-    timeout_cycle: Option<u64>,
-    timeout_alarm: Alarm,
+    line: Line,
 }
 
 /// For the list of models.
@@ -88,91 +79,37 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "the peripheral clock, which the baud rate is divided from");
     reader.known(&["clock-names"]);
-    Box::new(Uart::new(clock, reader.interrupt(0, "its interrupt")))
+    Box::new(Uart::device(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {
     /// The device after reset.
-    pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Uart {
-        let clock = clock.into();
-        Uart {
-            clock,
-            interrupt,
-            registers: Registers::new(&MAP),
-            transmits: false,
-            holding: None,
-            line: ShiftRegister::new(clock.rate),
-            receives: false,
-            receiver: Receiver::default(),
-            timeout_cycle: None,
-            timeout_alarm: Alarm::default(),
-        }
+    pub fn device(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Serial<Uart> {
+        let line = Line::new(KernelClock::new(clock.into()), interrupt);
+        Serial(Uart { registers: Registers::new(&MAP), transmits: false, receives: false, line })
     }
 
-    /// Moves the held character, if there is one, to the shift register, which is free.
-    fn shift(&mut self, cycle: u64) {
-        if self.registers[BRGR] != 0
-            && self.line.is_free()
-            && let Some(character) = self.holding.take()
-        {
-            let format = self.format();
-            self.line.start(character, (cycle, cycle + self.character_clocks()), format);
-        }
-    }
-
-    /// The format of characters on the line. UART_MR.PAR: even, odd, space, mark, none.
-    fn format(&self) -> Format {
-        let parity = match self.registers.field(MR, MR_PAR) {
-            0 => Parity::Even,
-            1 => Parity::Odd,
-            2 => Parity::Fixed(false),
-            3 => Parity::Fixed(true),
-            _ => Parity::None,
-        };
-        let bit_fs = Format::bit_of(self.bit_clocks().max(1), self.line.clock().get(), 1);
-        Format { parity, ..Format::of_clocks(bit_fs) }
-    }
-
-    fn bit_clocks(&self) -> u64 {
+    fn bit_cycles(&self) -> u64 {
         OVERSAMPLING * u64::from(self.registers[BRGR])
-    }
-
-    fn character_clocks(&self) -> u64 {
-        let parity = u64::from(self.registers.field(MR, MR_PAR) < PAR_NO);
-        (FRAME_BITS + parity) * self.bit_clocks()
-    }
-
-    /// Updates the interrupt line, and requests an event at the end of the character.
-    fn drive(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.status() & self.registers[IMR] != 0);
-        self.line.set_alarm(ctx);
-        if let Some(at) = self.timeout_at() {
-            self.timeout_alarm.set(at, TIMEOUT, ctx);
-        }
-    }
-
-    fn timeout_at(&self) -> Option<Ps> {
-        self.timeout_cycle.and_then(|cycle| self.line.edge(cycle))
     }
 
     /// Restarts the receiver's time-out, counted in bits.
     fn count_timeout(&mut self, now: Ps) {
-        let clocks = u64::from(self.registers[RTOR]) * self.bit_clocks();
-        self.timeout_cycle = (clocks > 0).then(|| self.line.cycle(now) + clocks);
+        let cycles = u64::from(self.registers[RTOR]) * self.bit_cycles();
+        self.line.timers[TIMEOUT] = (cycles > 0).then(|| self.line.cycle(now) + cycles);
     }
 
     fn status(&self) -> u32 {
-        let ready = self.transmits && self.holding.is_none();
+        let ready = self.transmits && self.line.waiting() == 0;
         self.registers[SR]
             | flag(SR_TXRDY, ready)
-            | flag(SR_TXEMPTY, ready && self.line.is_free())
-            | flag(SR_RXRDY, !self.receiver.is_empty())
+            | flag(SR_TXEMPTY, ready && !self.line.is_shifting())
+            | flag(SR_RXRDY, !self.line.receiver.is_empty())
     }
 
-    fn command(&mut self, value: u32, now: Ps) {
+    fn command(&mut self, value: u32, ctx: &mut Ctx) {
         if value & CR_RSTTX != 0 {
-            self.holding = None;
-            self.line.clear(now);
+            self.line.cut(ctx);
         }
         // A character in progress is completed nevertheless.
         if value & CR_TXDIS != 0 {
@@ -186,17 +123,17 @@ impl Uart {
             self.receives = true;
         }
         if value & CR_RSTRX != 0 {
-            self.receiver.clear();
+            self.line.drop_received(ctx.now);
         }
         if value & CR_RSTSTA != 0 {
             self.registers.put(SR, ERRORS, false);
         }
         if value & (CR_STTTO | CR_RETTO) != 0 {
             self.registers.put(SR, SR_TIMEOUT, false);
-            self.timeout_cycle = None;
+            self.line.timers[TIMEOUT] = None;
         }
         if value & CR_RETTO != 0 {
-            self.count_timeout(now);
+            self.count_timeout(ctx.now);
         }
     }
 
@@ -208,38 +145,29 @@ impl Uart {
         if self.registers[BRGR] == 0 {
             ctx.note("a character was written while UART_BRGR is 0: without a baud rate it stays where it is");
         }
-        if self.holding.replace(character).is_some() {
+        if self.line.waiting() > 0 {
             ctx.note("a character was written to UART_THR while TXRDY is 0: the one before it is lost");
+            self.line.drop_waiting(ctx.now);
         }
-        self.shift(self.line.cycle(ctx.now));
+        self.line.put(character.into(), self.line.cycle(ctx.now), None);
     }
 
-    /// The time-out is a deadline.
     fn look(&mut self, poll: &mut Poll) -> bool {
-        let timeout = self.timeout_at();
-        if let Some(at) = timeout {
-            poll.until(at);
-        }
-        timeout.is_none_or(|at| at > poll.now())
+        poll.phase(self.line.clock.rate());
+        self.list_changes(poll)
     }
 }
 
 impl Table for Uart {
     fn settle(&mut self, ctx: &mut Ctx) {
-        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
-            self.timeout_cycle = None;
-            self.registers.put(SR, SR_TIMEOUT, true);
-        }
-        while let Some(cycle) = self.line.sent(ctx) {
-            self.shift(cycle);
-        }
+        self.advance(ctx);
     }
 
-    fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
             SR => self.status(),
             RHR => {
-                let received = self.receiver.take().map_or(held, u32::from);
+                let received = self.line.take(ctx.now).map_or(held, u32::from);
                 self.registers.set(RHR, received);
                 received
             }
@@ -248,17 +176,18 @@ impl Table for Uart {
     }
 
     fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
-        self.drive(ctx);
+        self.refresh(ctx);
     }
 
     fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
         match register {
-            CR => self.command(new, ctx.now),
+            CR => self.command(new, ctx),
             MR if new & (MR_CHMODE | MR_BRSRCCK) != 0 => {
                 ctx.note("echo, loopback and a baud rate from PCK (UART_MR) are not modelled");
             }
             THR => self.send(new as u8, ctx),
-            BRGR => self.shift(self.line.cycle(ctx.now)),
+            // A character that has waited for a rate begins now.
+            BRGR => self.line.hold_until(self.line.cycle(ctx.now)),
             _ => {}
         }
     }
@@ -268,92 +197,74 @@ impl Table for Uart {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        self.drive(ctx);
+        self.settle(ctx);
+        self.refresh(ctx);
         ctx.line_changed();
     }
 }
 
-impl Device for Uart {
-    by_table!();
-
-    fn pops(&self, _range: usize, offset: u32) -> bool {
-        offset & !3 == RHR
+impl Transceiver for Uart {
+    fn line(&self) -> &Line {
+        &self.line
     }
 
-    fn reset(&mut self, ctx: &mut Ctx) {
-        self.line.observe(ctx.scope());
+    fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
     }
 
-    fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == TIMEOUT {
-            self.timeout_alarm.rang(ctx.now);
-        } else if token == LINE_HEARD {
-            ctx.hear_line(self.line.known(ctx.now));
-        } else {
-            self.line.rang(ctx.now);
-        }
-        self.settle(ctx);
-        self.drive(ctx);
+    fn pops(&self, register: u32) -> bool {
+        register == RHR
     }
 
-    fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx);
-        ctx.bus.clocks.update(&mut self.clock);
-        let from = self.line.cycle(ctx.now);
-        self.line.change_clock(self.clock.rate, ctx);
-        let to = self.line.cycle(ctx.now);
-        self.timeout_cycle = self.timeout_cycle.map(|at| to + at.saturating_sub(from));
-        self.timeout_alarm.cancel(TIMEOUT, ctx);
-        self.drive(ctx);
+    fn character_cycles(&self) -> Option<u64> {
+        let parity = u64::from(self.registers.field(MR, MR_PAR) < PAR_NO);
+        Some((FRAME_BITS + parity) * self.bit_cycles())
     }
 
-    fn unsent(&self) -> Unsent {
-        self.line.unsent(self.holding)
-    }
-
-    fn send_on(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx);
-    }
-
-    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
-        Some(self)
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(self.line.counters())
-    }
-}
-
-impl SerialPort for Uart {
-    fn when_received(&self) -> WhenReceived {
-        let on = self.receives && self.registers.has(IMR, SR_RXRDY | SR_TIMEOUT);
-        WhenReceived::raises(on, self.interrupt)
-    }
-
+    /// UART_MR.PAR: even, odd, space, mark, none.
     fn format(&self) -> Option<Format> {
-        (self.registers[BRGR] > 0).then(|| Uart::format(self))
+        let parity = match self.registers.field(MR, MR_PAR) {
+            0 => Parity::Even,
+            1 => Parity::Odd,
+            2 => Parity::Fixed(false),
+            3 => Parity::Fixed(true),
+            _ => Parity::None,
+        };
+        let bit_fs = Format::bit_of(self.bit_cycles(), self.line.clock.rate().get(), 1);
+        self.is_sending().then_some(Format { parity, ..Format::of_clocks(bit_fs) })
     }
 
-    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        passage(self.clock.rate, ctx.now, self.character_clocks()).filter(|_| self.receives)
+    fn is_sending(&self) -> bool {
+        self.registers[BRGR] != 0
     }
 
-    fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
-        if self.receives {
-            self.registers.put(SR, flag(SR_FRAME, errors.framing) | flag(SR_PARE, errors.parity), true);
-        }
-        self.receive(character, ctx);
+    fn is_receiving(&self) -> bool {
+        self.receives
     }
 
-    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.settle(ctx);
-        if self.receives {
-            if !self.receiver.put(character, 1, WhenFull::Overwrite, ctx) {
-                self.registers.put(SR, SR_OVRE, true);
-            }
-            self.count_timeout(ctx.now);
-        }
-        self.drive(ctx);
+    fn room(&self, _now: Ps) -> Room {
+        Room::REGISTER
+    }
+
+    fn announces(&self) -> bool {
+        self.registers.has(IMR, SR_RXRDY | SR_TIMEOUT)
+    }
+
+    fn level(&self) -> Option<bool> {
+        Some(self.status() & self.registers[IMR] != 0)
+    }
+
+    fn timed_out(&mut self, _timer: usize) {
+        self.registers.put(SR, SR_TIMEOUT, true);
+    }
+
+    fn damaged(&mut self, errors: Errors) {
+        self.registers.put(SR, flag(SR_FRAME, errors.framing) | flag(SR_PARE, errors.parity), true);
+    }
+
+    fn received(&mut self, had_room: bool, ctx: &mut Ctx) {
+        self.registers.put(SR, flag(SR_OVRE, !had_room), true);
+        self.count_timeout(ctx.now);
     }
 }
 

@@ -22,12 +22,12 @@ use std::collections::VecDeque;
 
 use self::attempt::{Attempt, Member, News, attempt};
 use crate::prelude::*;
+use crate::support::scripts;
 use engine::activity::{Activity, Kind};
 use engine::bus::can::{BUS_LOOKS, CanBus, CanNode, NodeState};
 use engine::bus::device::DeviceId;
-use engine::bus::lines::Failure;
 use engine::observe::waves::SignalId;
-use engine::serial::script::{Progress, Unfinished};
+use engine::serial::script::Unfinished;
 use engine::wire::can::script::Partner;
 use engine::wire::can::{BitTime, Frame, IDLE_BITS, SUSPEND_BITS, text};
 
@@ -358,18 +358,9 @@ impl Bus {
         }
         let Some(partner) = &mut self.partner else { return };
         let before = partner.wants();
-        match partner.go_on(ctx.now) {
-            Progress::Waits(Some(until)) => self.deadline.set(until, PARTNER_GOES_ON, ctx),
-            Progress::Waits(None) => {}
-            Progress::Ends(status) => {
-                self.ended = true;
-                ctx.exit(status);
-            }
-            Progress::Failed(text) => {
-                self.ended = true;
-                ctx.bus.lines.failure.get_or_insert(Failure(text));
-                ctx.exit(1);
-            }
+        match scripts::follow(partner.go_on(ctx.now), ctx) {
+            Some(until) => until.into_iter().for_each(|until| self.deadline.set(until, PARTNER_GOES_ON, ctx)),
+            None => self.ended = true,
         }
         let wants = self.partner.as_ref().and_then(Partner::wants);
         if wants.is_some() && before != wants && !self.media[WIRE].is_busy {
@@ -439,14 +430,6 @@ impl CanBus for Bus {
 }
 
 impl Device for Bus {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> AccessResult {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> AccessResult {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         match token {
             BUS_LOOKS => self.look(ctx),

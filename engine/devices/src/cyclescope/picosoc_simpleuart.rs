@@ -19,7 +19,7 @@ use self::sender::{BYTE_BITS, Sender};
 use crate::prelude::*;
 use crate::support::activities::{SENT, SERIAL};
 use crate::support::axi_lite::{FOREVER, edge_in_reach};
-use crate::support::receiver::{Receiver, WhenFull};
+use crate::support::serial::receiver::{Receiver, Room};
 use engine::bus::device::SerialPort;
 use engine::bus::rates::LINE_HEARD;
 use engine::serial::Passage;
@@ -101,11 +101,6 @@ impl Simpleuart {
         u64::from(self.sender.divider()) + 2
     }
 
-    fn set_divider(&mut self, divider: u32, now: Ps) {
-        self.has_rate = true;
-        self.sender.set_divider(self.cycle(now), divider);
-    }
-
     fn cycle(&self, at: Ps) -> Cycles {
         self.clock.cycles_until_ceil(at)
     }
@@ -115,7 +110,7 @@ impl Device for Simpleuart {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
         let register = match offset & !3 {
             REG_DIV => self.sender.divider(),
-            REG_DAT => self.receiver.take().map_or(NO_BYTE, u32::from),
+            REG_DAT => self.receiver.take(ctx.now, self.clock).map_or(NO_BYTE, u32::from),
             _ => 0,
         };
         Ok(Reply::read(size.extracted(register, offset), ctx.now))
@@ -124,7 +119,8 @@ impl Device for Simpleuart {
     fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
         match (offset & !3, offset % 4) {
             (REG_DIV, _) => {
-                self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now);
+                self.has_rate = true;
+                self.sender.set_divider(self.cycle(ctx.now), size.merged(self.sender.divider(), offset, value));
                 ctx.line_changed();
             }
             (REG_DAT, 0) => return Ok(Reply::written(self.send(value as u8, ctx))),
@@ -145,7 +141,7 @@ impl Device for Simpleuart {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+        self.receiver.counters(self.sent_characters)
     }
 }
 
@@ -165,7 +161,7 @@ impl SerialPort for Simpleuart {
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
+        self.receiver.put(character, Room::REGISTER, ctx);
     }
 }
 

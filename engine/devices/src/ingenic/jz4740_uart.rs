@@ -16,16 +16,13 @@
 //! Not modelled: modem lines, loopback, break, infrared, DMA; framing and parity errors, which the other end never
 //! causes; the clock gate in the CGU, and whether the GPIO port gives the pins to the UART.
 
-mod receiving;
-
-use self::receiving::Receiving;
 use crate::prelude::*;
-use crate::support::activities::{RX_FIFO, SERIAL_WITH_FIFOS, TX_FIFO};
-use crate::support::fifo_entries::{Fifo, FifoEntries};
-use crate::support::shift_register::ShiftRegister;
-use engine::bus::device::{SerialPort, Unsent, WhenReceived};
-use engine::bus::rates::LINE_HEARD;
-use engine::serial::wave::{Format, Parity};
+use crate::support::activities::SERIAL_WITH_FIFOS;
+use crate::support::kernel_clock::KernelClock;
+use crate::support::serial::line::{Line, Shifting};
+use crate::support::serial::receiver::{Room, WhenFull};
+use crate::support::serial::{Serial, Transceiver};
+use engine::serial::wave::{Errors, Format, Parity};
 
 registers! {
     /// The register map while ULCR.DLAB is 0.
@@ -74,25 +71,26 @@ const UIIR_RTO: u32 = 6 << 1;
 const FIFO_CHARACTERS: usize = 16;
 /// Periods of a bit, unless UMR sets another number.
 const OVERSAMPLING: u64 = 16;
+/// The numbers of characters for the receive FIFO's interrupt, by UFCR.RDTR.
+const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];
+/// The receiver's time-out among the line's timers.
+const TIMEOUT: usize = 0;
+/// The time-out, in times of a character.
+const TIMEOUT_CHARACTERS: u64 = 4;
 
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::APB)]
-#[poll(first = Uart::list_timeout)]
+#[poll(first = Uart::list_changes)]
 pub struct Uart {
     #[poll(phase)]
     bus_clock: ClockInput,
-    interrupt: Option<IrqLine>,
     registers: Registers,
-    #[poll(edge = poll.clock())]
-    waiting: Fifo<u8>,
-    line: ShiftRegister,
+    line: Line,
     /// True if the transmitter requests data, and has not been answered.
     wants_data: bool,
-    receiving: Receiving,
-    /// The entries of the receive FIFO, for recording.
-    #[poll(edge = poll.clock())]
-    received: FifoEntries,
+    /// True if received characters have waited for the time of the time-out.
+    timed_out: bool,
 }
 
 /// For the list of models.
@@ -105,31 +103,15 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let baud_clock = reader.clock(0, "the baud clock, EXTAL");
     let bus_clock = reader.clock_input(1, "clock of its bus");
     reader.known(&["clock-names"]);
-    Box::new(Uart::new(baud_clock, bus_clock, reader.interrupt(0, "its interrupt")))
+    Box::new(Uart::device(baud_clock, bus_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {
     /// The device after reset.
-    pub fn new(baud_clock: Hz, bus_clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Uart {
-        Uart {
-            bus_clock: bus_clock.into(),
-            interrupt,
-            registers: Registers::new(&ALL),
-            waiting: Fifo::new(&TX_FIFO),
-            line: ShiftRegister::new(baud_clock),
-            wants_data: false,
-            receiving: Receiving::default(),
-            received: FifoEntries::new(&RX_FIFO),
-        }
-    }
-
-    /// The offset of the register that an access at `offset` reaches.
-    fn reached(&self, offset: u32, is_write: bool) -> u32 {
-        match offset & !3 {
-            URBR | UIER if self.registers.has(ULCR, ULCR_DLAB) => UDLLR + offset,
-            URBR | UIIR if is_write => UTHR + offset,
-            _ => offset,
-        }
+    pub fn device(baud_clock: Hz, bus_clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Serial<Uart> {
+        let line = Line::new(KernelClock::new(baud_clock.into()), interrupt);
+        let (bus_clock, registers) = (bus_clock.into(), Registers::new(&ALL));
+        Serial(Uart { bus_clock, registers, line, wants_data: false, timed_out: false })
     }
 
     fn is_on(&self) -> bool {
@@ -150,11 +132,11 @@ impl Uart {
 
     fn line_status(&self) -> u32 {
         // Half of the FIFO; without it the whole holding register.
-        let wants = self.waiting.len() <= self.capacity() / 2;
+        let wants = self.line.waiting() <= self.capacity() / 2;
         self.registers[ULSR] & ERRORS
-            | flag(ULSR_DR, !self.receiving.is_empty())
+            | flag(ULSR_DR, !self.line.receiver.is_empty())
             | flag(ULSR_TDRQ, wants)
-            | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
+            | flag(ULSR_TEMP, self.line.is_idle())
     }
 
     fn identification(&self) -> u32 {
@@ -165,30 +147,11 @@ impl Uart {
     fn pending_interrupt(&self) -> Option<u32> {
         let pending = [
             (UIER_RLSIE, self.registers.has(ULSR, ERRORS), UIIR_RLS),
-            (UIER_RDRIE, self.receiving.len() >= self.wanted(), UIIR_RDR),
-            (UIER_RTOIE, self.receiving.timed_out, UIIR_RTO),
+            (UIER_RDRIE, self.line.receiver.len() >= self.wanted(), UIIR_RDR),
+            (UIER_RTOIE, self.timed_out, UIIR_RTO),
             (UIER_TDRIE, self.wants_data, UIIR_TDR),
         ];
         pending.iter().find(|(enable, is, _)| *is && self.registers.has(UIER, *enable)).map(|(.., number)| *number)
-    }
-
-    /// The format of characters on the line, with bits of their mean length.
-    fn format(&self) -> Format {
-        let has = |bit| self.registers.has(ULCR, bit);
-        let parity = match (has(ULCR_PARE), has(ULCR_PEVEN)) {
-            (false, _) => Parity::None,
-            (true, even) if has(ULCR_STPAR) => Parity::Fixed(!even),
-            (true, true) => Parity::Even,
-            (true, false) => Parity::Odd,
-        };
-        let (bits, stop_halves) = self.frame();
-        let bit_fs =
-            Format::bit_of(2 * self.character_clocks().max(1), self.line.clock().get(), 2 * bits + stop_halves);
-        Format { data_bits: self.data_bits(), parity, stop_halves, ..Format::of_clocks(bit_fs) }
-    }
-
-    fn data_bits(&self) -> u32 {
-        self.registers.field(ULCR, ULCR_WLS) + 5
     }
 
     /// The bits of a character before the stop bits, and the halves of those.
@@ -202,35 +165,20 @@ impl Uart {
         (1 + u64::from(data_bits) + u64::from(self.registers.has(ULCR, ULCR_PARE)), stop_halves)
     }
 
-    /// Baud clocks of a character.
-    fn character_clocks(&self) -> u64 {
-        let (bits, stop_halves) = self.frame();
-        let clocks_of_a_bit = if self.registers[UMR] == 0 { OVERSAMPLING } else { self.registers[UMR].into() };
-        let extra = u64::from((self.registers[UACR] & ((1 << bits) - 1)).count_ones());
-        ((2 * bits + stop_halves) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor())
+    /// The number of characters for the receive interrupt.
+    fn wanted(&self) -> usize {
+        if self.has_fifo() { RDTR_CHARACTERS[self.registers.field(UFCR, UFCR_RDTR) as usize] } else { 1 }
     }
 
-    /// Brings both directions up to `ctx.now`.
-    fn pass_on(&mut self, ctx: &mut Ctx) {
-        self.receiving.settle(self.line.cycle(ctx.now));
-        while let Some(clock) = self.line.sent(ctx) {
-            self.shift(clock, self.line.clock().ps_at_floor(Cycles(clock)));
-        }
+    /// Restarts the time-out, after a character or a read.
+    fn restart_timeout(&mut self, now: Ps) {
+        let waits = self.has_fifo() && !self.line.receiver.is_empty();
+        let cycles = self.character_cycles().map(|cycles| TIMEOUT_CHARACTERS * cycles);
+        self.timed_out = false;
+        self.line.timers[TIMEOUT] = cycles.filter(|_| waits).map(|cycles| self.line.cycle(now) + cycles);
     }
 
-    /// Moves the next character, if one waits, to the shift register, which is free, in a cycle of the baud clock and
-    /// at a time.
-    fn shift(&mut self, clock: u64, at: Ps) {
-        if self.divisor() == 0 || !self.is_on() || !self.line.is_free() {
-            return;
-        }
-        if let Some(character) = self.waiting.pop(at, self.line.clock()) {
-            self.line.start(character, (clock, clock + self.character_clocks()), self.format());
-            self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
-        }
-    }
-
-    fn send(&mut self, character: u8, ctx: &mut Ctx) {
+    fn send(&mut self, character: u16, ctx: &mut Ctx) {
         if !self.is_on() {
             ctx.note("a character was written while UFCR.UME is 0: the UART is off, and does not send it");
             return;
@@ -239,20 +187,15 @@ impl Uart {
             ctx.note("a character was written while the divisor latch is 0: without a baud rate it stays where it is");
         }
         self.wants_data = false;
-        if self.waiting.len() == self.capacity() {
+        if self.line.waiting() == self.capacity() {
             ctx.note("a character was written while there was no room for it (ULSR.TDRQ): it is lost");
-        } else if self.has_fifo() {
-            self.waiting.push(character, ctx.now);
         } else {
-            self.waiting.hold(character);
+            self.line.put(character, self.line.cycle(ctx.now), self.has_fifo().then_some(ctx.now));
         }
     }
 
     fn read_character(&mut self, now: Ps) -> u32 {
-        if !self.receiving.is_empty() {
-            self.received.leave(self.receiving.len(), now, self.line.clock());
-        }
-        let character = self.receiving.read();
+        let character = self.line.take(now).unwrap_or(0);
         self.restart_timeout(now);
         character.into()
     }
@@ -269,11 +212,10 @@ impl Uart {
         // Changing the mode empties the FIFOs, as a 16550 does.
         let changes = (new ^ old) & UFCR_FME != 0;
         if new & UFCR_TFRT != 0 || changes {
-            self.waiting.clear(now, self.line.clock());
+            self.line.drop_waiting(now);
         }
         if new & UFCR_RFRT != 0 || changes {
-            self.received.clear(self.receiving.len(), now, self.line.clock());
-            self.receiving.flush();
+            self.line.drop_received(now);
             self.restart_timeout(now);
         }
     }
@@ -281,7 +223,7 @@ impl Uart {
 
 impl Table for Uart {
     fn settle(&mut self, ctx: &mut Ctx) {
-        self.pass_on(ctx);
+        self.advance(ctx);
     }
 
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
@@ -294,12 +236,12 @@ impl Table for Uart {
     }
 
     fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
-        self.update(ctx);
+        self.refresh(ctx);
     }
 
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {
-            UTHR => self.send(new as u8, ctx),
+            UTHR => self.send(new as u16, ctx),
             UIER => self.wants_data |= new & !old & UIER_TDRIE != 0 && self.line_status() & ULSR_TDRQ != 0,
             UFCR => self.wrote_fifo_control(old, new, ctx.now),
             ULCR if new & ULCR_SBK != 0 => ctx.note("a break (ULCR.SBK) is not modelled: nothing sees it"),
@@ -308,68 +250,109 @@ impl Table for Uart {
             }
             _ => {}
         }
-        self.shift(self.line.cycle(ctx.now), ctx.now);
+        if matches!(register, UFCR | UDLLR | UDLHR) {
+            // A character that has waited for the rate, or for the UART, begins now.
+            self.line.hold_until(self.line.cycle(ctx.now));
+        }
         ctx.line_changed();
     }
 
-    /// Updates the interrupt line, and requests an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.pending_interrupt().is_some());
-        self.line.set_alarm(ctx);
-        self.receiving.set_alarm(&self.line, ctx);
+        self.settle(ctx);
+        self.refresh(ctx);
     }
 }
 
-impl Device for Uart {
-    fn reset(&mut self, ctx: &mut Ctx) {
-        self.line.observe(ctx.scope());
-        self.waiting.observe(ctx);
-        self.received.observe(ctx.scope());
+impl Transceiver for Uart {
+    fn line(&self) -> &Line {
+        &self.line
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
-        crate::registers::read(self, self.reached(offset, false), size, ctx)
+    fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
     }
 
-    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
-        crate::registers::write(self, self.reached(offset, true), size, value, ctx)
-    }
-
-    fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == receiving::TIMEOUT {
-            self.receiving.rang(ctx.now);
-        } else if token == LINE_HEARD {
-            ctx.hear_line(self.line.known(ctx.now));
-        } else {
-            self.line.rang(ctx.now);
+    fn reached(&self, offset: u32, is_write: bool) -> u32 {
+        match offset & !3 {
+            URBR | UIER if self.registers.has(ULCR, ULCR_DLAB) => UDLLR + offset,
+            URBR | UIIR if is_write => UTHR + offset,
+            _ => offset,
         }
-        self.pass_on(ctx);
-        self.update(ctx);
     }
 
+    fn character_cycles(&self) -> Option<u64> {
+        let (bits, stop_halves) = self.frame();
+        let clocks_of_a_bit = if self.registers[UMR] == 0 { OVERSAMPLING } else { self.registers[UMR].into() };
+        let extra = u64::from((self.registers[UACR] & ((1 << bits) - 1)).count_ones());
+        Some(((2 * bits + stop_halves) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor()))
+    }
+
+    /// With bits of their mean length.
+    fn format(&self) -> Option<Format> {
+        let has = |bit| self.registers.has(ULCR, bit);
+        let parity = match (has(ULCR_PARE), has(ULCR_PEVEN)) {
+            (false, _) => Parity::None,
+            (true, even) if has(ULCR_STPAR) => Parity::Fixed(!even),
+            (true, true) => Parity::Even,
+            (true, false) => Parity::Odd,
+        };
+        let (bits, stop_halves) = self.frame();
+        let cycles = self.character_cycles().filter(|cycles| *cycles > 0)?;
+        let bit_fs = Format::bit_of(2 * cycles, self.line.clock.rate().get(), 2 * bits + stop_halves);
+        Some(Format { data_bits: self.data_bits(), parity, stop_halves, ..Format::of_clocks(bit_fs) })
+    }
+
+    fn data_bits(&self) -> u32 {
+        self.registers.field(ULCR, ULCR_WLS) + 5
+    }
+
+    fn is_sending(&self) -> bool {
+        self.divisor() != 0 && self.is_on()
+    }
+
+    fn is_receiving(&self) -> bool {
+        self.is_on()
+    }
+
+    fn room(&self, now: Ps) -> Room {
+        match self.has_fifo() {
+            true => Room {
+                characters: FIFO_CHARACTERS,
+                when_full: WhenFull::Keep,
+                recorded: Some((now, self.line.clock.rate())),
+            },
+            false => Room::REGISTER,
+        }
+    }
+
+    fn announces(&self) -> bool {
+        self.registers.has(UIER, UIER_RDRIE | UIER_RTOIE)
+    }
+
+    fn level(&self) -> Option<bool> {
+        Some(self.pending_interrupt().is_some())
+    }
+
+    fn begun(&mut self, _: Shifting, _: &mut Ctx) {
+        self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
+    }
+
+    fn timed_out(&mut self, _timer: usize) {
+        self.timed_out = true;
+    }
+
+    fn damaged(&mut self, errors: Errors) {
+        self.registers.put(ULSR, flag(ULSR_FMER, errors.framing) | flag(ULSR_PARER, errors.parity), true);
+    }
+
+    fn received(&mut self, had_room: bool, ctx: &mut Ctx) {
+        self.registers.put(ULSR, flag(ULSR_OVER, !had_room), true);
+        self.restart_timeout(ctx.now);
+    }
+
+    /// The baud clock does not change.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.bus_clock);
-    }
-
-    fn finish(&mut self, _now: Ps) {
-        self.waiting.stay(self.line.clock());
-        self.received.stay(self.receiving.len(), self.line.clock());
-    }
-
-    fn unsent(&self) -> Unsent {
-        self.line.unsent(self.waiting.iter())
-    }
-
-    fn send_on(&mut self, ctx: &mut Ctx) {
-        self.pass_on(ctx);
-    }
-
-    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
-        Some(self)
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        self.receiving.counters(self.line.counters())
     }
 }
 

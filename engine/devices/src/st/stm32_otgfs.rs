@@ -24,6 +24,7 @@ mod registers;
 mod tests;
 
 use crate::prelude::*;
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::kernel_clock::KernelClock;
 use registers::*;
 
@@ -69,16 +70,8 @@ pub struct Params {
     pub gate: ClockGate,
 }
 
-/// State of a bit that clears itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
-enum Busy {
-    #[default]
-    No,
-    /// Set until this time.
-    Until(Ps),
-    /// Set while the PHY has no clock.
-    WithoutClock,
-}
+/// A bit that clears itself waits for the PHY's clock, and not for a time.
+const WITHOUT_CLOCK: Ps = Ps::MAX;
 
 /// The core.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -88,8 +81,9 @@ pub struct Otg {
     params: Params,
     /// With latched flags, and bits that firmware set in DCTL and in control registers of endpoints.
     registers: Registers,
-    /// The core reset, and flushes of the receive FIFO and of transmit FIFOs, as in [`OPERATIONS`].
-    busy: [Busy; 3],
+    /// The ends of the core reset, and of flushes of the receive FIFO and of transmit FIFOs, as in [`OPERATIONS`], while
+    /// they are under way.
+    busy: [Option<Ps>; 3],
     /// Words in each transmit FIFO.
     filled: [u32; MOST_FIFOS],
     is_host: bool,
@@ -101,7 +95,7 @@ pub struct Otg {
     idle_since: Option<Ps>,
     /// The number of ESUSP and USBSUSP events since then.
     suspends: u32,
-    level: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
@@ -140,14 +134,14 @@ impl Otg {
         Otg {
             params,
             registers: Registers::new(&params.part.map),
-            busy: [Busy::No; 3],
+            busy: [None; 3],
             filled: [0; MOST_FIFOS],
             is_host: false,
             mode_changes_at: None,
             has_session: false,
             idle_since: None,
             suspends: 0,
-            level: false,
+            interrupt: InterruptOutput::new(params.interrupt),
             alarm: Alarm::default(),
         }
     }
@@ -165,7 +159,7 @@ impl Otg {
         if self.phy_runs() {
             let cycles = if operation == CORE_RESET { reset_cycles } else { flush_cycles };
             let length = phy.rate().ps_at_floor(cycles).max(bus_clock.rate.ps_at_floor(cycles));
-            self.busy[operation] = Busy::Until(ctx.now.saturating_add(length));
+            self.busy[operation] = Some(ctx.now.saturating_add(length));
             return;
         }
         phy.is_needed(ctx);
@@ -175,7 +169,7 @@ impl Otg {
                  (GUSBCFG.PHYSEL is 0): its bit in GRSTCTL stays 1",
             );
         }
-        self.busy[operation] = Busy::WithoutClock;
+        self.busy[operation] = Some(WITHOUT_CLOCK);
     }
 
     /// A write of GRSTCTL: ones start operations, zeroes have no effect.
@@ -211,13 +205,13 @@ impl Otg {
             self.registers.set(register, self.registers[register] & !mask | before);
         }
         self.filled = [0; MOST_FIFOS];
-        self.busy = [Busy::No; 3];
+        self.busy = [None; 3];
         self.mode_may_change(ctx.now);
     }
 
     fn grstctl(&self) -> u32 {
         let busy = self.busy.iter().zip(OPERATIONS);
-        busy.fold(self.registers[GRSTCTL], |bits, (busy, bit)| bits | flag(bit, *busy != Busy::No))
+        busy.fold(self.registers[GRSTCTL], |bits, (busy, bit)| bits | flag(bit, busy.is_some()))
     }
 
     /// Flags of GINTSTS.
@@ -255,7 +249,7 @@ impl Otg {
             return;
         }
         for operation in 0..self.busy.len() {
-            if self.busy[operation] == Busy::WithoutClock {
+            if self.busy[operation] == Some(WITHOUT_CLOCK) {
                 self.begin(operation, ctx);
             }
         }
@@ -263,18 +257,13 @@ impl Otg {
 
     /// Applies all changes up to now.
     fn advance(&mut self, ctx: &mut Ctx) {
-        let now = ctx.now;
-        for busy in &mut self.busy {
-            if matches!(busy, Busy::Until(end) if *end <= now) {
-                *busy = Busy::No;
-            }
-        }
+        self.busy = self.busy.map(|busy| busy.filter(|end| *end > ctx.now));
         self.settle_line(ctx);
     }
 
     /// The time of the next change without an access.
     fn next_change(&self) -> Option<Ps> {
-        let ends = self.busy.iter().filter_map(|busy| if let Busy::Until(end) = busy { Some(*end) } else { None });
+        let ends = self.busy.into_iter().flatten().filter(|end| *end != WITHOUT_CLOCK);
         ends.chain(self.mode_changes_at).chain(self.next_suspend()).min()
     }
 
@@ -346,10 +335,7 @@ impl Table for Otg {
     /// After any change: updates the interrupt, and the event of the next one.
     fn update(&mut self, ctx: &mut Ctx) {
         let (is_on, mask) = (self.registers.has(GAHBCFG, GAHBCFG_GINTMSK), self.registers[GINTMSK]);
-        let level = is_on && self.interrupts() & mask != 0;
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(is_on && self.interrupts() & mask != 0, ctx);
         let waits = is_on && mask & (GINTSTS_ESUSP | GINTSTS_USBSUSP) != 0;
         let due = if waits { self.mode_changes_at.into_iter().chain(self.next_suspend()).min() } else { None };
         match due {
@@ -379,7 +365,7 @@ impl Device for Otg {
         self.params.phy.follow(ctx);
         self.params.bus_clock.rate = ctx.bus.clocks.rate_of(self.params.bus_clock);
         if self.params.gate.is_reset(ctx.bus) {
-            *self = Otg { alarm: self.alarm, level: self.level, ..Otg::new(self.params) };
+            *self = Otg { alarm: self.alarm, interrupt: self.interrupt, ..Otg::new(self.params) };
         }
         self.clock_may_run(ctx);
         self.line_may_change(ctx);

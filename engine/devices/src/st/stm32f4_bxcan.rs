@@ -35,6 +35,7 @@ use self::mailboxes::{Fifo, Mailboxes, Request};
 use self::modes::Mode;
 use self::registers::*;
 use crate::prelude::*;
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::pin_functions::PinFunctions;
 use engine::bus::can::{BUS_LOOKS, CanNode};
 use engine::bus::device::DeviceId;
@@ -81,6 +82,16 @@ pub struct BxCan {
     pins: PinFunctions,
     carried: [bool; 2],
     registers: Registers,
+    core: Core,
+    outputs: [InterruptOutput; 4],
+    alarm: Alarm,
+    sent_frames: u64,
+    received_frames: u64,
+}
+
+/// What a reset clears besides registers.
+#[derive(Debug, Default, State, Polled)]
+struct Core {
     mode: Mode,
     /// The controller waits for 11 recessive bits before it enters normal mode.
     is_joining: bool,
@@ -95,10 +106,6 @@ pub struct BxCan {
     /// The start of the time stamp's counter, and the time stamp at the start of the last frame.
     counts_from: Ps,
     stamp: u16,
-    levels: [bool; 4],
-    alarm: Alarm,
-    sent_frames: u64,
-    received_frames: u64,
 }
 
 /// For the list of models.
@@ -112,12 +119,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let memory = "likewise, the clock enable bit of its mailboxes' memory, if that belongs to another controller";
     let params = Params {
         clock: reader.clock_input(0, "PCLK1, from which time quanta are divided"),
-        interrupts: [
-            reader.interrupt(0, "its transmit interrupt"),
-            reader.interrupt(1, "its FIFO 0 interrupt"),
-            reader.interrupt(2, "its FIFO 1 interrupt"),
-            reader.interrupt(3, "its status change and error interrupt"),
-        ],
+        interrupts: [(0, "transmit"), (1, "FIFO 0"), (2, "FIFO 1"), (3, "status change and error")]
+            .map(|(index, name)| reader.interrupt(index, &format!("its {name} interrupt"))),
         bus: reader.device("cyclescope,can-bus", "cyclescope,can-bus", "its CAN bus"),
         filters: reader.device("st,gcan", "st,stm32f4-gcan", "its filters"),
         is_second: reader.flag("st,can-secondary", "the second of two controllers that share the filters"),
@@ -138,17 +141,8 @@ impl BxCan {
             pins: PinFunctions::default(),
             carried: [true; 2],
             registers: Registers::new(&MAP),
-            mode: Mode::Sleep,
-            is_joining: false,
-            recovers: false,
-            is_busy: false,
-            sends: false,
-            mailboxes: Mailboxes::default(),
-            fifos: [Fifo::default(); 2],
-            errors: Errors::default(),
-            counts_from: Ps::ZERO,
-            stamp: 0,
-            levels: [false; 4],
+            core: Core::default(),
+            outputs: params.interrupts.map(InterruptOutput::new),
             alarm: Alarm::default(),
             sent_frames: 0,
             received_frames: 0,
@@ -174,7 +168,7 @@ impl BxCan {
     /// The time stamp: bits since the controller joined the bus, as TTCM counts them.
     fn stamp_at(&self, now: Ps) -> u16 {
         let time = self.bit_time();
-        let passed = time.clock.cycles_until_floor(now.saturating_sub(self.counts_from)).0;
+        let passed = time.clock.cycles_until_floor(now.saturating_sub(self.core.counts_from)).0;
         if self.has(MCR_TTCM) { (passed / time.cycles()) as u16 } else { 0 }
     }
 
@@ -187,14 +181,12 @@ impl BxCan {
 
     /// CAN_TSR: RQCP also clears the other status bits of its mailbox.
     fn set_status(&mut self, value: u32) {
-        for (index, mailbox) in self.mailboxes.all.iter_mut().enumerate() {
+        for (index, mailbox) in self.core.mailboxes.all.iter_mut().enumerate() {
             let bits = value >> (8 * index);
             let all = bits & TSR_RQCP != 0;
             mailbox.status &= if all { 0 } else { !(bits & (TSR_TXOK | TSR_ALST | TSR_TERR)) };
-        }
-        for index in 0..3 {
-            if value >> (8 * index) & TSR_ABRQ != 0 {
-                self.mailboxes.abort(index);
+            if bits & TSR_ABRQ != 0 {
+                mailbox.abort();
             }
         }
     }
@@ -202,7 +194,7 @@ impl BxCan {
     /// A write of a transmit mailbox.
     fn set_mailbox(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         let (index, word) = place(offset - TIR);
-        let mailbox = &mut self.mailboxes.all[index];
+        let mailbox = &mut self.core.mailboxes.all[index];
         if mailbox.request != Request::None {
             ctx.note("a transmit mailbox was written while it is not empty (CAN_TSR.TME): the write has no effect");
             return;
@@ -210,34 +202,32 @@ impl BxCan {
         let request = flag(value & TIR_TXRQ, word == 0);
         mailbox.words[word] = value & !request;
         if request != 0 {
-            self.mailboxes.request(index);
-            self.has_memory(ctx);
+            self.core.mailboxes.request(index);
+            self.check_memory(ctx);
         }
     }
 
-    /// True if its mailboxes have their clock; otherwise adds a note.
-    fn has_memory(&self, ctx: &mut Ctx) -> bool {
-        let has = self.params.memory_gate.state(ctx.bus);
-        if !has {
+    /// Adds a note if its mailboxes have no clock.
+    fn check_memory(&self, ctx: &mut Ctx) {
+        if !self.params.memory_gate.state(ctx.bus) {
             ctx.note(
                 "the mailboxes are in the other controller's memory, whose clock is off: nothing is sent or received",
             );
         }
-        has
     }
 
     /// CAN_MSR: the flags that it holds, and the mode.
     fn status(&self, held: u32) -> u32 {
         held & !MSR_SLAK
-            | flag(MSR_SLAK, self.mode == Mode::Sleep)
-            | flag(MSR_INAK, self.mode == Mode::Initialization)
-            | flag(MSR_TXM, self.is_busy && self.sends)
-            | flag(MSR_RXM, self.is_busy && !self.sends)
+            | flag(MSR_SLAK, self.core.mode == Mode::Sleep)
+            | flag(MSR_INAK, self.core.mode == Mode::Initialization)
+            | flag(MSR_TXM, self.core.is_busy && self.core.sends)
+            | flag(MSR_RXM, self.core.is_busy && !self.core.sends)
     }
 
     /// CAN_ESR may have changed: a new bit that is enabled sets ERRI.
     fn report_errors(&mut self, before: u32, has_failed: bool) {
-        let new = self.errors.status() & !before;
+        let new = self.core.errors.status() & !before;
         let kinds = [(ESR_EWGF, IER_EWGIE), (ESR_EPVF, IER_EPVIE), (ESR_BOFF, IER_BOFIE)];
         let is_reported = kinds.iter().any(|(bit, enable)| new & bit != 0 && self.registers.has(IER, *enable));
         if is_reported || has_failed && self.registers.has(IER, IER_LECIE) {
@@ -250,31 +240,20 @@ impl BxCan {
         let enables = self.registers[IER];
         let has = |enable: u32| enables & enable != 0;
         let levels = [
-            has(IER_TMEIE) && self.mailboxes.all.iter().any(|mailbox| mailbox.status & TSR_RQCP != 0),
-            self.fifos[0].interrupts(enables),
-            self.fifos[1].interrupts(enables >> 3),
+            has(IER_TMEIE) && self.core.mailboxes.all.iter().any(|mailbox| mailbox.status & TSR_RQCP != 0),
+            self.core.fifos[0].interrupts(enables),
+            self.core.fifos[1].interrupts(enables >> 3),
             [(IER_ERRIE, MSR_ERRI), (IER_WKUIE, MSR_WKUI), (IER_SLKIE, MSR_SLAKI)]
                 .iter()
                 .any(|(enable, bit)| has(*enable) && self.registers.has(MSR, *bit)),
         ];
-        for (index, level) in levels.into_iter().enumerate() {
-            if std::mem::replace(&mut self.levels[index], level) != level {
-                ctx.set_irq(self.params.interrupts[index], level);
-            }
-        }
+        self.outputs.iter_mut().zip(levels).for_each(|(output, level)| output.drive(level, ctx));
     }
 
     /// A reset by CAN_MCR.RESET, or by the RCC.
     fn reset_core(&mut self) {
-        *self = BxCan {
-            pins: std::mem::take(&mut self.pins),
-            carried: self.carried,
-            levels: self.levels,
-            alarm: self.alarm,
-            sent_frames: self.sent_frames,
-            received_frames: self.received_frames,
-            ..BxCan::new(self.params)
-        };
+        self.registers.reset();
+        self.core = Core::default();
     }
 }
 
@@ -287,18 +266,18 @@ impl Table for BxCan {
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         match register {
             MSR => self.status(held),
-            TSR => self.mailboxes.status(self.has(MCR_TXFP)),
-            RF0R => self.fifos[0].status(),
-            RF1R => self.fifos[1].status(),
-            ESR => self.errors.status(),
+            TSR => self.core.mailboxes.status(self.has(MCR_TXFP)),
+            RF0R => self.core.fifos[0].status(),
+            RF1R => self.core.fifos[1].status(),
+            ESR => self.core.errors.status(),
             TIR..RIR => {
                 let (index, word) = place(register - TIR);
-                let mailbox = &self.mailboxes.all[index];
+                let mailbox = &self.core.mailboxes.all[index];
                 mailbox.words[word] | flag(TIR_TXRQ, word == 0 && mailbox.request != Request::None)
             }
             RIR..END => {
                 let (index, word) = place(register - RIR);
-                self.fifos[index].word(word)
+                self.core.fifos[index].word(word)
             }
             _ => held,
         }
@@ -310,14 +289,14 @@ impl Table for BxCan {
             MCR => self.request_mode(ctx),
             TSR => self.set_status(new),
             RF0R | RF1R => {
-                let fifo = &mut self.fifos[((register - RF0R) / 4) as usize];
+                let fifo = &mut self.core.fifos[((register - RF0R) / 4) as usize];
                 fifo.flags &= !new;
                 if new & RF0R_RFOM != 0 {
                     fifo.release();
                 }
             }
-            ESR => self.errors.last = field(new, ESR_LEC),
-            BTR if self.mode != Mode::Initialization => {
+            ESR => self.core.errors.last = field(new, ESR_LEC),
+            BTR if self.core.mode != Mode::Initialization => {
                 self.registers.set(BTR, old);
                 ctx.note("CAN_BTR was written outside of initialization mode (CAN_MSR.INAK): the write has no effect");
             }

@@ -175,6 +175,19 @@ impl<T: Copy + Fresh + Into<u32>> Fifo<T> {
         Some(value)
     }
 
+    /// The last entry leaves: another replaces it. With recording, at an edge of a clock.
+    pub fn drop_last(&mut self, recorded: Option<(Ps, Hz)>) {
+        if let Some((at, clock)) = recorded {
+            self.entries.leave_last(self.len(), at, clock);
+        }
+        self.waiting.pop_back();
+    }
+
+    /// The entries in their order, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.waiting.iter_mut()
+    }
+
     /// All entries leave: the FIFO is reset.
     pub fn clear(&mut self, at: Ps, clock: Hz) {
         self.entries.clear(self.len(), at, clock);

@@ -214,8 +214,7 @@ impl VirtioMmio {
 
     /// Takes the receive buffers that have become free, and fills them.
     fn receive(&mut self, ctx: &mut Ctx) {
-        let done = self.find_free(ctx).and_then(|()| self.fill(ctx));
-        if let Err(why) = done {
+        if let Err(why) = self.find_free(ctx).and_then(|()| self.fill(ctx)) {
             self.breaks(&format!("receiveq: {why}"), ctx);
         }
     }
@@ -229,11 +228,8 @@ impl VirtioMmio {
             }
             let read = self.unread.iter().position(|(head, _)| *head == buffer.head);
             let bytes = read.map_or(0, |read| self.unread.remove(read).1);
-            if self.pipe.took(bytes, ctx.now) {
-                ctx.pause();
-            }
             self.free.push_back(buffer);
-            if self.pipe.set_open(true, ctx.now) {
+            if self.pipe.took(bytes, ctx.now) | self.pipe.set_open(true, ctx.now) {
                 ctx.pause();
             }
         }
@@ -253,9 +249,7 @@ impl VirtioMmio {
                 written += bytes.len() as u32;
             }
             self.unread.push((buffer.head, u64::from(written)));
-            if self.queues[RECEIVE].give_back(buffer.head, written, ctx.bus)? {
-                self.registers.put(INTERRUPT_STATUS, INTERRUPT_STATUS_USED_BUFFER, true);
-            }
+            self.give_back(RECEIVE, buffer.head, written, ctx)?;
         }
         Ok(())
     }
@@ -289,10 +283,15 @@ impl VirtioMmio {
                     ctx.pause();
                 }
             }
-            if self.queues[TRANSMIT].give_back(buffer.head, 0, ctx.bus)? {
-                self.registers.put(INTERRUPT_STATUS, INTERRUPT_STATUS_USED_BUFFER, true);
-            }
+            self.give_back(TRANSMIT, buffer.head, 0, ctx)?;
         }
+        Ok(())
+    }
+
+    /// Returns a buffer to its queue.
+    fn give_back(&mut self, queue: usize, head: u16, len_bytes: u32, ctx: &mut Ctx) -> Result<(), String> {
+        let wants_interrupt = self.queues[queue].give_back(head, len_bytes, ctx.bus)?;
+        self.registers.put(INTERRUPT_STATUS, flag(INTERRUPT_STATUS_USED_BUFFER, wants_interrupt), true);
         Ok(())
     }
 

@@ -10,13 +10,12 @@
 //! Not modelled: frame and parity errors, which the other end never causes.
 
 use crate::prelude::*;
-use crate::support::activities::{RX_FIFO as RX_ENTRIES, SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
+use crate::support::activities::SERIAL_WITH_FIFOS;
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::fifo_entries::{Fifo, FifoEntries};
-use crate::support::receiver::{Receiver, WhenFull, passage};
-use engine::activity::Kind;
-use engine::bus::device::{SerialPort, Unsent, WhenReceived};
-use engine::serial::Passage;
+use crate::support::kernel_clock::KernelClock;
+use crate::support::serial::line::Line;
+use crate::support::serial::receiver::{Room, WhenFull};
+use crate::support::serial::{Serial, Transceiver};
 
 registers! {
     /// The register map (PG142, Register Space).
@@ -46,41 +45,16 @@ pub struct Params {
     pub parity: bool,
 }
 
-/// A character on the wire.
-#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
-struct Sending {
-    character: u8,
-    /// The number of its start bit, counted from reset.
-    start_bit: u64,
-    /// True if it still has its place in the FIFO.
-    in_fifo: bool,
-    /// True if its last data bit has ended.
-    data_sent: bool,
-    /// True if it has been recorded as an activity.
-    #[poll(skip = "software does not see it")]
-    is_recorded: bool,
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::axi_lite(self.params.port))]
-#[poll(first = Uartlite::list_change)]
+#[poll(first = Uartlite::look)]
 pub struct Uartlite {
     #[state(skip)]
     params: Params,
-    interrupt: Option<IrqLine>,
-    #[poll(edge = self.params.port.clock)]
-    tx_fifo: Fifo<u8>,
-    sending: Option<Sending>,
-    receiver: Receiver,
+    line: Line,
     /// STAT_REG has the enable of the interrupt, and an overrun.
     registers: Registers,
-    /// The latest event that was requested: one for each change of the transmitter.
-    scheduled: Ps,
-    sent_characters: u64,
-    /// The entries of the receive FIFO, for recording.
-    #[poll(edge = self.params.port.clock)]
-    received: FifoEntries,
 }
 
 /// For the list of models.
@@ -104,7 +78,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     };
     reader.u32_or("xlnx,odd-parity", 0, 0..=1, "0 is even, 1 is odd parity");
     reader.u32_or("port-number", 0, 0..=255, "the number of the serial port is 0 to 255");
-    Box::new(Uartlite::new(params, reader.interrupt(0, "its interrupt")))
+    Box::new(Uartlite::device(params, reader.interrupt(0, "its interrupt")))
 }
 
 /// Divider from the clock to sixteen times the baud rate, to the nearest; a half goes down.
@@ -114,156 +88,58 @@ const fn baud_divider(clock: Hz, baud: u32) -> u64 {
 
 impl Uartlite {
     /// The device after reset.
-    pub fn new(params: Params, interrupt: Option<IrqLine>) -> Uartlite {
-        Uartlite {
-            params,
-            interrupt,
-            tx_fifo: Fifo::new(&TX_ENTRIES),
-            sending: None,
-            receiver: Receiver::default(),
-            registers: Registers::new(&MAP),
-            scheduled: Ps::ZERO,
-            sent_characters: 0,
-            received: FifoEntries::new(&RX_ENTRIES),
-        }
-    }
-
-    /// Brings the transmitter up to `ctx.now` and requests an event at its next change.
-    fn advance(&mut self, ctx: &mut Ctx) {
-        while let Some(sending) = self.sending
-            && self.next_change(sending) <= ctx.now
-        {
-            if sending.data_sent { self.end_stop_bit(sending, ctx) } else { self.end_data(sending, ctx) }
-        }
-        if let Some(sending) = self.sending {
-            self.record(sending, ctx);
-            let due = self.next_change(sending);
-            if due != self.scheduled {
-                self.scheduled = due;
-                ctx.schedule(due, 0);
-            }
-        }
-    }
-
-    /// Records the character, once.
-    fn record(&mut self, sending: Sending, ctx: &mut Ctx) {
-        if !sending.is_recorded && ctx.records(Kind::Serial) {
-            self.sending = Some(Sending { is_recorded: true, ..sending });
-            let begin = self.bit_edge(sending.start_bit);
-            let end = self.bit_edge(sending.start_bit + self.frame_bits());
-            let detail = Detail::Value(sending.character.into());
-            ctx.clocked_span(&SENT, self.params.port.clock, begin, end, detail);
-        }
-    }
-
-    fn next_change(&self, sending: Sending) -> Ps {
-        let bits = if sending.data_sent { self.frame_bits() } else { 1 + self.params.data_bits };
-        self.bit_edge(sending.start_bit + bits)
-    }
-
-    fn end_data(&mut self, sending: Sending, ctx: &mut Ctx) {
-        self.sending = Some(Sending { data_sent: true, ..sending });
-        if sending.in_fifo {
-            self.tx_fifo.pop(self.next_change(sending), self.params.port.clock);
-            if self.tx_fifo.is_empty() {
-                self.pulse(ctx);
-            }
-        }
+    pub fn device(params: Params, interrupt: Option<IrqLine>) -> Serial<Uartlite> {
+        let mut line = Line::new(KernelClock::new(params.port.clock.into()), interrupt);
+        line.place_cycles = (1 + params.data_bits) * params.bit_clocks;
+        Serial(Uartlite { params, line, registers: Registers::new(&MAP) })
     }
 
     /// A pulse of one clock on the interrupt: the controller's input is edge sensitive.
     fn pulse(&self, ctx: &mut Ctx) {
-        if self.is_interrupting() {
-            ctx.set_irq(self.interrupt, true);
-            ctx.set_irq(self.interrupt, false);
+        if self.announces() {
+            [true, false].into_iter().for_each(|level| ctx.set_irq(self.line.interrupts[0], level));
         }
     }
 
-    fn is_interrupting(&self) -> bool {
-        self.registers.has(STAT, STAT_INTR_ENABLED)
-    }
-
-    fn end_stop_bit(&mut self, sending: Sending, ctx: &mut Ctx) {
-        ctx.console(&[sending.character]);
-        self.sent_characters += 1;
-        self.sending = None;
-        self.start(sending.start_bit + self.frame_bits());
-    }
-
-    /// Starts the next character, if there is one, with bit number `start_bit`.
-    fn start(&mut self, start_bit: u64) {
-        self.sending = self.tx_fifo.front().map(|character| Sending {
-            character,
-            start_bit,
-            in_fifo: true,
-            data_sent: false,
-            is_recorded: false,
-        });
-    }
-
-    fn push(&mut self, value: u32, ctx: &mut Ctx) {
-        let character = (value & (0xff >> (8 - self.params.data_bits))) as u8;
-        self.tx_fifo.push(character, self.edge(ctx.now));
-        if self.sending.is_none() {
-            let clocks = self.params.port.clock.cycles_until_ceil(ctx.now).0;
-            self.start(clocks.div_ceil(self.params.bit_clocks));
-        }
-    }
-
-    fn pop(&mut self, ctx: &Ctx) -> u32 {
-        let Some(character) = self.receiver.take() else { return 0 };
-        self.received.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
-        character.into()
+    fn push(&mut self, value: u32, now: Ps) {
+        let character = value & (0xff >> (8 - self.params.data_bits));
+        // The bit clock runs freely.
+        let bit = self.line.clock.next_edge(now).div_ceil(self.params.bit_clocks);
+        self.line.put(character as u16, bit * self.params.bit_clocks, Some(self.edge(now)));
     }
 
     fn control(&mut self, value: u32, now: Ps) {
-        let (clock, at) = (self.params.port.clock, self.edge(now));
+        let at = self.edge(now);
         if value & CTRL_RST_TX_FIFO != 0 {
-            self.tx_fifo.clear(at, clock);
             // The character on the wire is completed.
-            if let Some(sending) = &mut self.sending {
-                sending.in_fifo = false;
-            }
+            self.line.drop_waiting(at);
         }
         if value & CTRL_RST_RX_FIFO != 0 {
-            self.received.clear(self.receiver.len(), at, clock);
-            self.receiver.clear();
+            self.line.drop_received(at);
         }
         self.registers.put(STAT, STAT_INTR_ENABLED, value & CTRL_ENABLE_INTR != 0);
     }
 
     fn is_full(&self) -> bool {
-        self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS
+        self.line.waiting() == FIFO_DEPTH_CHARACTERS
     }
 
     fn status(&self, held: u32) -> u32 {
         held & (STAT_INTR_ENABLED | STAT_OVERRUN_ERROR)
-            | flag(STAT_TX_FIFO_EMPTY, self.tx_fifo.is_empty())
+            | flag(STAT_TX_FIFO_EMPTY, self.line.waiting() == 0)
             | flag(STAT_TX_FIFO_FULL, self.is_full())
-            | flag(STAT_RX_FIFO_VALID_DATA, !self.receiver.is_empty())
-            | flag(STAT_RX_FIFO_FULL, self.receiver.len() == FIFO_DEPTH_CHARACTERS)
+            | flag(STAT_RX_FIFO_VALID_DATA, !self.line.receiver.is_empty())
+            | flag(STAT_RX_FIFO_FULL, self.line.receiver.len() == FIFO_DEPTH_CHARACTERS)
     }
 
-    /// Lists the next change. False if its event has to come first.
-    fn list_change(&mut self, poll: &mut Poll) -> bool {
-        let change = self.sending.map(|sending| self.next_change(sending));
-        change.into_iter().for_each(|at| poll.until(at));
-        // With another clock, each iteration's accesses would wait for other edges.
-        poll.clock() == self.params.port.clock && change.is_none_or(|at| at > poll.now())
-    }
-
-    /// Bits of a character on the wire: start, data, parity, stop.
-    fn frame_bits(&self) -> u64 {
-        1 + self.params.data_bits + u64::from(self.params.parity) + 1
+    /// With another clock, each iteration's accesses would wait for other edges.
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        poll.clock() == self.params.port.clock && self.list_changes(poll)
     }
 
     /// The edge of the port's clock at which it takes an access that arrives at `now`.
     fn edge(&self, now: Ps) -> Ps {
         self.params.port.clock.edge_at_or_after(now)
-    }
-
-    fn bit_edge(&self, bit: u64) -> Ps {
-        self.params.port.clock.ps_at_floor(Cycles(bit * self.params.bit_clocks))
     }
 }
 
@@ -274,7 +150,7 @@ impl Table for Uartlite {
 
     fn error(&self, register: u32, is_write: bool) -> Option<&'static str> {
         match register {
-            RX_FIFO if !is_write && self.receiver.is_empty() => {
+            RX_FIFO if !is_write && self.line.receiver.is_empty() => {
                 Some("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)")
             }
             TX_FIFO if is_write && self.is_full() => {
@@ -286,7 +162,7 @@ impl Table for Uartlite {
 
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
-            RX_FIFO => self.pop(ctx),
+            RX_FIFO => self.line.take(self.edge(ctx.now)).map_or(0, u32::from),
             STAT => self.status(held),
             _ => held,
         }
@@ -294,79 +170,58 @@ impl Table for Uartlite {
 
     fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
         match register {
-            TX_FIFO => self.push(new, ctx),
+            TX_FIFO => self.push(new, ctx.now),
             CTRL => self.control(new, ctx.now),
             _ => {}
         }
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx);
+        self.settle(ctx);
+        self.refresh(ctx);
     }
 }
 
-impl Device for Uartlite {
-    by_table!();
-
-    fn pops(&self, _range: usize, offset: u32) -> bool {
-        offset & !3 == RX_FIFO
+impl Transceiver for Uartlite {
+    fn line(&self) -> &Line {
+        &self.line
     }
 
-    fn reset(&mut self, ctx: &mut Ctx) {
-        self.tx_fifo.observe(ctx);
-        self.received.observe(ctx.scope());
+    fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.advance(ctx);
+    fn pops(&self, register: u32) -> bool {
+        register == RX_FIFO
     }
 
-    fn finish(&mut self, _now: Ps) {
-        self.tx_fifo.stay(self.params.port.clock);
-        self.received.stay(self.receiver.len(), self.params.port.clock);
+    /// Start bit, data, parity, stop bit.
+    fn character_cycles(&self) -> Option<u64> {
+        Some((1 + self.params.data_bits + u64::from(self.params.parity) + 1) * self.params.bit_clocks)
     }
 
-    fn unsent(&self) -> Unsent {
-        // Up to the end of its last data bit, the character on the wire is the first in the FIFO.
-        let apart = self.sending.filter(|sending| sending.data_sent || !sending.in_fifo);
-        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter());
-        Unsent { characters: characters.collect(), next_change: self.sending.map(|sending| self.next_change(sending)) }
+    fn data_bits(&self) -> u32 {
+        self.params.data_bits as u32
     }
 
-    fn send_on(&mut self, ctx: &mut Ctx) {
-        self.advance(ctx);
+    fn room(&self, now: Ps) -> Room {
+        let recorded = Some((self.edge(now), self.params.port.clock));
+        Room { characters: FIFO_DEPTH_CHARACTERS, when_full: WhenFull::Keep, recorded }
     }
 
-    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
-        Some(self)
+    fn announces(&self) -> bool {
+        self.registers.has(STAT, STAT_INTR_ENABLED)
     }
 
-    fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
-    }
-}
-
-impl SerialPort for Uartlite {
-    fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.is_interrupting(), self.interrupt)
-    }
-
-    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        passage(self.params.port.clock, ctx.now, self.frame_bits() * self.params.bit_clocks)
-    }
-
-    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.advance(ctx);
-        let was_empty = self.receiver.is_empty();
-        let character = character & (0xff >> (8 - self.params.data_bits));
-        let before = self.receiver.len();
-        let has_room = self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
-        if has_room {
-            self.received.come(before, self.edge(ctx.now), character.into());
-        } else {
-            self.registers.put(STAT, STAT_OVERRUN_ERROR, true);
+    fn left(&mut self, ctx: &mut Ctx) {
+        if self.line.waiting() == 0 {
+            self.pulse(ctx);
         }
-        if was_empty {
+    }
+
+    fn received(&mut self, had_room: bool, ctx: &mut Ctx) {
+        self.registers.put(STAT, flag(STAT_OVERRUN_ERROR, !had_room), true);
+        if self.line.receiver.len() == 1 {
             self.pulse(ctx);
         }
     }

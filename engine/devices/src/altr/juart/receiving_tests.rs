@@ -10,8 +10,7 @@ const IRQ: u32 = 1 << 19;
 
 fn uart() -> Bench {
     let port = AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(1), write_cycles: Cycles(0) };
-    let params = Params { port, character_ps: Ps(CHARACTER) };
-    Bench::new(Juart::new(params, Some(IrqLine::Core { core: 0, bit: 19 })))
+    Bench::new(Juart::new(port, Ps(CHARACTER), Some(IrqLine::Core { core: 0, bit: 19 })))
 }
 
 fn read(bench: &mut Bench, at: u64) -> u32 {

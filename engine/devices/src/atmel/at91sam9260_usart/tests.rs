@@ -1,7 +1,7 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::registers::walk;
-use engine::bus::device::DeviceId;
+use engine::bus::device::{DeviceId, Unsent};
 use engine::time::{Cycles, Hz};
 
 /// No parity.
@@ -18,7 +18,7 @@ fn cycle(number: u64) -> Ps {
 
 /// Without parity, with a divider of 45 (115278 baud): a character takes 10 * 16 * 45 = 7200 clocks.
 fn uart() -> Bench {
-    let mut bench = Bench::new(Uart::new(clock(), Some(IrqLine::Core { core: 0, bit: 4 })));
+    let mut bench = Bench::new(Uart::device(clock(), Some(IrqLine::Core { core: 0, bit: 4 })));
     bench.write(cycle(0), MR, MR_PAR_NO).unwrap();
     bench.write(cycle(0), BRGR, 45).unwrap();
     bench.write(cycle(0), CR, CR_TXEN).unwrap();
@@ -32,7 +32,7 @@ fn send(bench: &mut Bench, at: u64, character: char) {
 #[test]
 fn the_device_keeps_its_table() {
     let special = ["UART_WPMR"];
-    walk::device_keeps_its_table(MAP.rows, &special, &mut Bench::new(Uart::new(clock(), None)));
+    walk::device_keeps_its_table(MAP.rows, &special, &mut Bench::new(Uart::device(clock(), None)));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
     assert_eq!(bench.rest(cycle(300)), [("a".to_owned(), cycle(7300)), ("b".to_owned(), cycle(14_500))]);
     assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
     // Without a baud rate it stays.
-    let mut bench = Bench::new(Uart::new(clock(), None));
+    let mut bench = Bench::new(Uart::device(clock(), None));
     bench.write(cycle(0), CR, CR_TXEN).unwrap();
     send(&mut bench, 100, 'a');
     assert_eq!(bench.rest(cycle(300)), []);
@@ -234,7 +234,7 @@ fn a_character_that_nobody_reads_is_overwritten_and_overrun_stays_until_it_is_re
 
 #[test]
 fn who_sends_waits_for_the_receiver_and_its_baud_rate() {
-    let mut bench = Bench::new(Uart::new(clock(), None));
+    let mut bench = Bench::new(Uart::device(clock(), None));
     bench.type_at(cycle(0), "a");
     bench.write(cycle(1000), MR, MR_PAR_NO).unwrap();
     bench.write(cycle(1000), CR, CR_RXEN).unwrap();
@@ -288,7 +288,7 @@ fn the_time_out_comes_so_many_bits_after_a_character() {
 #[test]
 fn a_character_goes_on_at_another_rate() {
     // 10 bits of 160 clocks: half of them in 8 us, the others of 20 ns each; and then 32 us a character.
-    let mut bench = Bench::slowed(Uart::new(Bench::changing_clock(), None), |bench| {
+    let mut bench = Bench::slowed(Uart::device(Bench::changing_clock(), None), |bench| {
         for (register, value) in [(MR, MR_PAR_NO), (BRGR, 10), (CR, CR_TXEN), (THR, 'a' as u32), (THR, 'b' as u32)] {
             bench.write(Ps(0), register, value).unwrap();
         }
@@ -305,7 +305,7 @@ fn a_character_goes_on_at_another_rate() {
 
 #[test]
 fn a_time_out_goes_on_at_another_rate() {
-    let mut bench = Bench::slowed(Uart::new(Bench::changing_clock(), None), |bench| {
+    let mut bench = Bench::slowed(Uart::device(Bench::changing_clock(), None), |bench| {
         for (register, value) in [(BRGR, 10), (RTOR, 10), (CR, CR_RXEN | CR_RETTO)] {
             bench.write(Ps(0), register, value).unwrap();
         }

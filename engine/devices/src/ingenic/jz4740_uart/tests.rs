@@ -1,7 +1,7 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::registers::walk;
-use engine::bus::device::DeviceId;
+use engine::bus::device::{DeviceId, Unsent};
 use engine::time::{Cycles, Ps};
 
 /// Registers that are written, at the offsets of those that are read.
@@ -20,7 +20,7 @@ fn cycle(number: u64) -> Ps {
 }
 
 fn after_reset() -> Bench {
-    Bench::new(Uart::new(clock(), Hz::new(112_000_000).unwrap(), Some(IrqLine::Core { core: 0, bit: 4 })))
+    Bench::new(Uart::device(clock(), Hz::new(112_000_000).unwrap(), Some(IrqLine::Core { core: 0, bit: 4 })))
 }
 
 /// 57600 baud, as U-Boot sets it: a divisor of 13, so a character of 10 bits takes 2080 clocks.

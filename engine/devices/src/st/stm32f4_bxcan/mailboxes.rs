@@ -48,6 +48,15 @@ impl Mailbox {
         frame
     }
 
+    /// Sets ABRQ: a mailbox whose frame waits becomes empty at once.
+    pub fn abort(&mut self) {
+        match self.request {
+            Request::None => {}
+            Request::Pending => self.end(0),
+            Request::Sending => self.aborts = true,
+        }
+    }
+
     /// Empties the mailbox, and sets its status.
     pub fn end(&mut self, status: u32) {
         (self.request, self.aborts) = (Request::None, false);
@@ -82,16 +91,6 @@ impl Mailboxes {
         self.requests += 1;
         let mailbox = &mut self.all[index];
         (mailbox.request, mailbox.status, mailbox.order) = (Request::Pending, 0, self.requests);
-    }
-
-    /// Sets ABRQ. True if the mailbox becomes empty at once.
-    pub fn abort(&mut self, index: usize) {
-        let mailbox = &mut self.all[index];
-        match mailbox.request {
-            Request::None => {}
-            Request::Pending => mailbox.end(0),
-            Request::Sending => mailbox.aborts = true,
-        }
     }
 
     /// The frame on the wire failed (ALST or TERR): it is sent again, unless `once` is true or it was aborted.

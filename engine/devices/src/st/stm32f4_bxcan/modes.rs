@@ -11,8 +11,9 @@ use engine::wire::can::reading::Fault;
 const RECOVERY: u32 = 128;
 
 /// The controller's mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Mode {
+    #[default]
     Sleep,
     Initialization,
     Normal,
@@ -28,10 +29,10 @@ impl BxCan {
     /// Enters the requested mode, if possible.
     pub(super) fn change_mode(&mut self, ctx: &mut Ctx) {
         let (initializes, sleeps) = (self.has(MCR_INRQ), self.has(MCR_SLEEP));
-        match self.mode {
-            Mode::Sleep if sleeps => self.is_joining = false,
-            _ if self.is_busy => return,
-            Mode::Initialization if initializes => self.is_joining = false,
+        match self.core.mode {
+            Mode::Sleep if sleeps => self.core.is_joining = false,
+            _ if self.core.is_busy => return,
+            Mode::Initialization if initializes => self.core.is_joining = false,
             _ if initializes => self.initialize(),
             _ if sleeps => self.sleep(),
             Mode::Normal => {}
@@ -41,31 +42,34 @@ impl BxCan {
     }
 
     fn initialize(&mut self) {
-        self.recovers |= self.errors.is_bus_off;
-        (self.mode, self.is_joining) = (Mode::Initialization, false);
+        self.core.recovers |= self.core.errors.is_bus_off;
+        (self.core.mode, self.core.is_joining) = (Mode::Initialization, false);
     }
 
     fn sleep(&mut self) {
-        (self.mode, self.is_joining) = (Mode::Sleep, false);
+        (self.core.mode, self.core.is_joining) = (Mode::Sleep, false);
         if self.registers.has(IER, IER_SLKIE) {
             self.registers.put(MSR, MSR_SLAKI, true);
         }
     }
 
     fn join(&mut self, ctx: &mut Ctx) {
-        self.is_joining = true;
+        self.core.is_joining = true;
         if self.params.bus.is_none() {
             ctx.note(
                 "the controller is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits \
                  for (CAN_MSR.INAK)",
             );
         }
-        self.has_memory(ctx);
+        self.check_memory(ctx);
     }
 
     fn is_on(&self, ctx: &Ctx) -> bool {
         let is_clocked = self.params.gate.state(ctx.bus) && self.params.memory_gate.state(ctx.bus);
-        self.mode == Mode::Normal && !self.errors.is_bus_off && is_clocked && !self.params.gate.is_reset(ctx.bus)
+        self.core.mode == Mode::Normal
+            && !self.core.errors.is_bus_off
+            && is_clocked
+            && !self.params.gate.is_reset(ctx.bus)
     }
 
     /// Adds a note if a frame begins without a pin that it needs.
@@ -88,10 +92,10 @@ impl BxCan {
 
     /// Applies an event of the frame on the wire, and reports its errors. A reset may have come in between.
     fn on_wire(&mut self, has_failed: bool, ctx: &mut Ctx, change: impl FnOnce(&mut BxCan, &mut Ctx)) {
-        if !self.is_busy {
+        if !self.core.is_busy {
             return;
         }
-        let before = self.errors.status();
+        let before = self.core.errors.status();
         change(self, ctx);
         self.report_errors(before, has_failed);
         self.drive(ctx);
@@ -105,7 +109,7 @@ impl BxCan {
         let found = ctx.bus.with_device(filters, ctx.now, |device, _| device.can_filter(frame, is_second));
         if let Some((fifo, filter)) = found {
             let is_locked = self.has(MCR_RFLM);
-            self.fifos[fifo % 2].store(frame, filter, self.stamp, is_locked);
+            self.core.fifos[fifo % 2].store(frame, filter, self.core.stamp, is_locked);
         }
     }
 }
@@ -113,16 +117,16 @@ impl BxCan {
 impl CanNode for BxCan {
     fn state(&mut self, ctx: &mut Ctx) -> NodeState {
         let is_on = self.is_on(ctx);
-        if !self.is_busy {
+        if !self.core.is_busy {
             self.carried = [TX, RX].map(|signal| self.pins.carries(signal));
         }
         let (loops, is_silent) = (self.registers.has(BTR, BTR_LBKM), self.registers.has(BTR, BTR_SILM));
         let stamp = self.has(MCR_TTCM).then(|| self.stamp_at(ctx.now));
-        let next = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
-        let recovers = self.errors.is_bus_off && (self.recovers || self.has(MCR_ABOM));
-        let waits = match self.mode {
+        let next = self.core.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
+        let recovers = self.core.errors.is_bus_off && (self.core.recovers || self.has(MCR_ABOM));
+        let waits = match self.core.mode {
             Mode::Normal if recovers => RECOVERY,
-            Mode::Sleep | Mode::Initialization if self.is_joining => 1,
+            Mode::Sleep | Mode::Initialization if self.core.is_joining => 1,
             _ => 0,
         };
         NodeState {
@@ -134,19 +138,19 @@ impl CanNode for BxCan {
             // In silent mode, the controller only receives its own dominant bits.
             drives: is_silent || self.carried[TX],
             hears: loops || self.carried[RX],
-            until_passive: self.errors.until_passive(),
-            is_passive: self.errors.is_passive(),
-            wants: next.map(|index| self.mailboxes.all[index].frame(stamp)),
+            until_passive: self.core.errors.until_passive(),
+            is_passive: self.core.errors.is_passive(),
+            wants: next.map(|index| self.core.mailboxes.all[index].frame(stamp)),
         }
     }
 
     fn synchronized(&mut self, ctx: &mut Ctx) {
-        if self.is_joining {
-            (self.mode, self.is_joining) = (Mode::Normal, false);
-            self.counts_from = ctx.now;
+        if self.core.is_joining {
+            (self.core.mode, self.core.is_joining) = (Mode::Normal, false);
+            self.core.counts_from = ctx.now;
         } else {
-            self.errors.recover();
-            self.recovers = false;
+            self.core.errors.recover();
+            self.core.recovers = false;
         }
         self.drive(ctx);
         self.notify_bus(ctx);
@@ -154,7 +158,7 @@ impl CanNode for BxCan {
 
     fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
         let hears = self.registers.has(BTR, BTR_LBKM) || self.carried[RX];
-        if hears && self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
+        if hears && self.core.mode == Mode::Sleep && !self.core.is_joining && self.params.gate.state(ctx.bus) {
             self.registers.put(MSR, MSR_WKUI, true);
             if self.has(MCR_AWUM) {
                 self.registers.put(MCR, MCR_SLEEP, false);
@@ -169,29 +173,29 @@ impl CanNode for BxCan {
         if !sends && !hears {
             return;
         }
-        (self.is_busy, self.sends) = (true, sends);
-        self.stamp = self.stamp_at(ctx.now);
-        if let Some(index) = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| sends) {
-            let mailbox = &mut self.mailboxes.all[index];
+        (self.core.is_busy, self.core.sends) = (true, sends);
+        self.core.stamp = self.stamp_at(ctx.now);
+        if let Some(index) = self.core.mailboxes.next(self.has(MCR_TXFP)).filter(|_| sends) {
+            let mailbox = &mut self.core.mailboxes.all[index];
             mailbox.request = Request::Sending;
-            mailbox.words[1] = mailbox.words[1] & 0xffff | u32::from(self.stamp) << 16;
+            mailbox.words[1] = mailbox.words[1] & 0xffff | u32::from(self.core.stamp) << 16;
         }
         self.drive(ctx);
     }
 
     fn lost(&mut self, ctx: &mut Ctx) {
         self.on_wire(false, ctx, |node, _| {
-            node.sends = false;
-            node.mailboxes.failed(TSR_ALST, node.has(MCR_NART));
+            node.core.sends = false;
+            node.core.mailboxes.failed(TSR_ALST, node.has(MCR_NART));
         });
     }
 
     fn sent(&mut self, ctx: &mut Ctx) {
         self.on_wire(false, ctx, |node, ctx| {
-            node.errors.sent();
+            node.core.errors.sent();
             node.sent_frames += 1;
-            let stamp = node.has(MCR_TTCM).then_some(node.stamp);
-            let sending = node.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
+            let stamp = node.has(MCR_TTCM).then_some(node.core.stamp);
+            let sending = node.core.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
             let frame = sending.map(|mailbox| {
                 mailbox.end(TSR_TXOK);
                 mailbox.frame(stamp)
@@ -204,25 +208,25 @@ impl CanNode for BxCan {
 
     fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
         self.on_wire(true, ctx, |node, _| {
-            node.errors.failed(fault, counts);
-            node.mailboxes.failed(TSR_TERR, node.has(MCR_NART));
+            node.core.errors.failed(fault, counts);
+            node.core.mailboxes.failed(TSR_TERR, node.has(MCR_NART));
         });
     }
 
     fn received(&mut self, frame: &Frame, ctx: &mut Ctx) {
         self.on_wire(false, ctx, |node, ctx| {
-            node.errors.received();
+            node.core.errors.received();
             node.store(frame, ctx);
         });
     }
 
     fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
-        self.on_wire(true, ctx, |node, _| node.errors.misread(fault, was_first));
+        self.on_wire(true, ctx, |node, _| node.core.errors.misread(fault, was_first));
     }
 
     fn freed(&mut self, ctx: &mut Ctx) {
-        if std::mem::take(&mut self.is_busy) {
-            self.sends = false;
+        if std::mem::take(&mut self.core.is_busy) {
+            self.core.sends = false;
             self.change_mode(ctx);
             self.drive(ctx);
         }

@@ -346,8 +346,8 @@ fn another_bit_rate_drives_the_sender_off_the_bus_until_it_recovers() {
 #[test]
 fn bus_off_ends_after_128_times_11_recessive_bits() {
     let mut device = BxCan::new(params(0, false));
-    (0..32).for_each(|_| device.errors.failed(engine::wire::can::reading::Fault::BitRecessive, true));
-    assert!(device.errors.is_bus_off);
+    (0..32).for_each(|_| device.core.errors.failed(engine::wire::can::reading::Fault::BitRecessive, true));
+    assert!(device.core.errors.is_bus_off);
     let mut bench = Bench::new(device).and(Boxed(bus())).and(Filters::new(28, ClockGate::NONE));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
     // Without ABOM it stays bus-off; software recovers through initialization.

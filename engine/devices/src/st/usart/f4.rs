@@ -24,9 +24,9 @@
 use super::generation::{Generation, NOWHERE, Places, Words};
 use super::h7::{ISR_IDLE, ISR_RXNE, ISR_TC, ISR_TXE};
 use super::params::Params;
-use super::{Frame, Transmitter, Usart};
+use super::{Frame, Usart};
 use crate::prelude::*;
-use crate::support::activities::{SENT, SERIAL};
+use crate::support::activities::SERIAL;
 
 registers! {
     /// The register map (RM0090, "USART registers").
@@ -72,13 +72,13 @@ pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32-usart", "st,st
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Usart::new(&GENERATION, Params::from_node(&GENERATION, reader)))
+    Box::new(Usart::device(&GENERATION, Params::from_node(&GENERATION, reader)))
 }
 
 fn shown(usart: &mut Usart, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
     match register {
         SR => {
-            usart.seen = usart.status(usart.cycle(ctx));
+            usart.seen = usart.status();
             usart.seen
         }
         DR => take(usart, ctx),
@@ -100,7 +100,7 @@ fn wrote(usart: &mut Usart, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
             // A write of 0 clears TC and RXNE; other flags are read-only.
             usart.flags &= new | !ISR_TC;
             if new & ISR_RXNE == 0 {
-                usart.receiving.read();
+                usart.last = usart.line.take(ctx.now).unwrap_or(usart.last);
             }
         }
         DR => {
@@ -120,11 +120,10 @@ fn set_cr1(usart: &mut Usart, old: u32, new: u32, ctx: &mut Ctx) {
     // The end of the break character clears SBK.
     usart.registers.put(CR1, CR1_SBK, false);
     if new & CR1_TE == 0 {
-        if usart.transmitter.is_shifting() {
+        if usart.line.is_shifting() {
             ctx.note("TE was cleared while a character was being sent: it is lost");
-            ctx.cut(&SENT, ctx.now);
         }
-        usart.transmitter = Transmitter::default();
+        usart.line.cut(ctx);
     }
     usart.begin_idle_frame(old, ctx);
 }

@@ -20,14 +20,8 @@ const PARTS: u64 = 256;
 pub struct Frame {
     /// The length of a bit, in 256ths of a kernel clock; a whole number of clocks in a USART.
     bit_parts: u64,
-    /// Bits of a word: data and parity.
-    word_bits: u32,
-    stop_halves: u64,
-    /// The parity bit, if the frame has one: true for odd parity.
-    parity: Option<bool>,
-    inverted: bool,
-    inverted_data: bool,
-    high_first: bool,
+    /// The format on the line, without the length of a bit.
+    format: Format,
 }
 
 impl Frame {
@@ -50,35 +44,31 @@ impl Frame {
     }
 
     fn formatted(cr1: u32, cr2: u32, bit_parts: u64) -> Frame {
-        Frame {
-            bit_parts,
-            word_bits: match cr1 & (CR1_M1 | CR1_M0) {
-                CR1_M0 => 9,
-                CR1_M1 => 7,
-                _ => 8,
-            },
+        let parity = match cr1 & (CR1_PCE | CR1_PS) {
+            CR1_PCE => Parity::Even,
+            has if has & CR1_PCE != 0 => Parity::Odd,
+            _ => Parity::None,
+        };
+        let word_bits = match cr1 & (CR1_M1 | CR1_M0) {
+            CR1_M0 => 9,
+            CR1_M1 => 7,
+            _ => 8,
+        };
+        let has = |bit| cr2 & bit != 0;
+        let format = Format {
+            bit_fs: 0,
+            // The word's highest bit is the parity bit, if there is one.
+            data_bits: word_bits - u32::from(parity != Parity::None),
+            parity,
             stop_halves: STOP_HALVES[field(cr2, CR2_STOP) as usize],
-            parity: (cr1 & CR1_PCE != 0).then_some(cr1 & CR1_PS != 0),
-            inverted: cr2 & CR2_TXINV != 0,
-            inverted_data: cr2 & CR2_DATAINV != 0,
-            high_first: cr2 & CR2_MSBFIRST != 0,
-        }
+            inversions: (has(CR2_TXINV), has(CR2_DATAINV), has(CR2_MSBFIRST)),
+        };
+        Frame { bit_parts, format }
     }
 
     /// The frame's format on the line, with the clock that its bits count.
     pub fn format(self, clock: Hz) -> Format {
-        let parity = match self.parity {
-            None => Parity::None,
-            Some(true) => Parity::Odd,
-            Some(false) => Parity::Even,
-        };
-        Format {
-            bit_fs: Format::bit_of(self.bit_parts, clock.get(), PARTS),
-            data_bits: self.data_bits(),
-            parity,
-            stop_halves: self.stop_halves,
-            inversions: (self.inverted, self.inverted_data, self.high_first),
-        }
+        Format { bit_fs: Format::bit_of(self.bit_parts, clock.get(), PARTS), ..self.format }
     }
 
     /// Kernel clocks of `bits` bits.
@@ -87,13 +77,14 @@ impl Frame {
     }
 
     /// Kernel clocks from the start of the start bit to the end of the stop bits.
-    pub const fn cycles(self) -> u64 {
-        (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_parts / (2 * PARTS)
+    pub fn cycles(self) -> u64 {
+        let word_bits = self.data_bits() + u32::from(self.format.parity != Parity::None);
+        (2 * (1 + u64::from(word_bits)) + self.format.stop_halves) * self.bit_parts / (2 * PARTS)
     }
 
-    /// Data bits of a character: the word's highest bit is the parity bit, if there is one.
-    const fn data_bits(self) -> u32 {
-        self.word_bits - self.parity.is_some() as u32
+    /// Data bits of a character.
+    pub const fn data_bits(self) -> u32 {
+        self.format.data_bits
     }
 
     /// The data of a character, without parity.
@@ -103,7 +94,8 @@ impl Frame {
 
     /// The parity bit of a character's data, if the frame has one.
     fn parity(self, data: u16) -> Option<bool> {
-        self.parity.map(|odd| data.count_ones().is_multiple_of(2) == odd)
+        let is_odd = self.format.parity == Parity::Odd;
+        (self.format.parity != Parity::None).then(|| data.count_ones().is_multiple_of(2) == is_odd)
     }
 
     /// The word as the receiver has it: a character's data, and above them the parity bit, if there is one.
@@ -115,16 +107,17 @@ impl Frame {
     /// Calls `edge` for each change of the line, with kernel clocks since the start of the start bit and the new level.
     pub fn edges(self, character: u16, mut edge: impl FnMut(u64, bool)) {
         let data = self.data(character);
+        let (is_inverted, inverts_data, high_first) = self.format.inversions;
         let sent = |bit: u32| {
-            let place = if self.high_first { self.data_bits() - 1 - bit } else { bit };
-            (data >> place & 1 != 0) != self.inverted_data
+            let place = if high_first { self.data_bits() - 1 - bit } else { bit };
+            (data >> place & 1 != 0) != inverts_data
         };
         let bits = (0..self.data_bits()).map(sent).chain(self.parity(data));
         let mut level = true;
         for (index, bit) in std::iter::once(false).chain(bits).chain([true]).enumerate() {
             if bit != level {
                 level = bit;
-                edge(self.cycles_of_bits(index as u64), level != self.inverted);
+                edge(self.cycles_of_bits(index as u64), level != is_inverted);
             }
         }
     }

@@ -25,5 +25,5 @@ pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32g4-usart"], 1, 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names"]);
-    Box::new(Usart::new(&GENERATION, Params::from_node(&GENERATION, reader)))
+    Box::new(Usart::device(&GENERATION, Params::from_node(&GENERATION, reader)))
 }

@@ -25,7 +25,7 @@
 
 use super::generation::{Generation, Places, Words};
 use super::params::Params;
-use super::{Frame, Transmitter, Usart};
+use super::{ACKNOWLEDGES, Frame, TIMERS, Usart};
 use crate::prelude::*;
 use crate::support::activities::SERIAL_WITH_FIFOS;
 
@@ -136,12 +136,12 @@ pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart", LOW_P
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names"]);
     let generation = if reader.node.compatibles().contains(&LOW_POWER) { &LPUART } else { &GENERATION };
-    Box::new(Usart::new(generation, Params::from_node(generation, reader)))
+    Box::new(Usart::device(generation, Params::from_node(generation, reader)))
 }
 
 fn shown(usart: &mut Usart, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
     match register {
-        ISR => usart.status(usart.cycle(ctx)),
+        ISR => usart.status(),
         RDR => usart.take(ctx).into(),
         _ => held,
     }
@@ -163,12 +163,10 @@ fn wrote(usart: &mut Usart, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
 
 fn request(usart: &mut Usart, value: u32, ctx: &mut Ctx) {
     if value & RQR_TXFRQ != 0 {
-        usart.queues.tx.clear(usart.transmitter.waiting(), ctx.now, usart.params.clock.rate());
-        usart.transmitter.drop_waiting();
+        usart.line.drop_waiting(ctx.now);
     }
     if value & RQR_RXFRQ != 0 {
-        usart.queues.rx.clear(usart.receiving.len(), ctx.now, usart.params.clock.rate());
-        usart.receiving.flush();
+        usart.line.drop_received(ctx.now);
     }
     if value & RQR_SBKRQ != 0 {
         ctx.note("a break (USART_RQR.SBKRQ) is not modelled: nothing is sent");
@@ -182,16 +180,17 @@ fn set_cr1(usart: &mut Usart, old: u32, new: u32, ctx: &mut Ctx) {
     }
     usart.registers.set(CR1, old & locked | new & !locked);
     if new & CR1_UE == 0 {
-        // Operations under way are discarded, and the flags are reset.
-        usart.record_emptied(ctx);
-        usart.transmitter = Transmitter::default();
-        usart.receiving.clear();
-        usart.flags = ISR_TC;
+        usart.discard(ctx);
     }
     let arrival = usart.arrival(ctx);
-    for (since, enable) in usart.acknowledged.iter_mut().zip([CR1_TE, CR1_RE]) {
-        let on = CR1_UE | enable;
-        *since = (new & on == on).then(|| since.unwrap_or(arrival));
+    for (timer, enable) in ACKNOWLEDGES {
+        let (on, flag) = (CR1_UE | enable, TIMERS[timer]);
+        if new & on != on {
+            usart.line.timers[timer] = None;
+            usart.flags &= !flag;
+        } else if usart.flags & flag == 0 {
+            usart.line.timers[timer].get_or_insert(arrival);
+        }
     }
     usart.begin_idle_frame(old, ctx);
 }

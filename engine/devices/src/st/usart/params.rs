@@ -6,24 +6,21 @@ use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
 
 /// The board's parameters of the device.
-#[derive(Clone, Debug, State, Polled)]
+#[derive(Clone, Debug)]
 pub struct Params {
     /// The clock from which the baud rate is divided.
     pub clock: KernelClock,
     /// Clocks from a write of the data register to the start bit.
-    #[state(skip)]
     pub start_cycles: Cycles,
     /// The interrupt, to two processors that have an interrupt controller each.
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
     pub gate: ClockGate,
     /// Characters that each FIFO holds; 1 without FIFOs.
-    #[state(skip)]
     pub fifo_characters: usize,
     /// The requests to a DMA controller: there is room to send, a character has come.
-    #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
-    /// The pins that carry [`super::TX`] and [`super::RX`].
+    /// The pins that carry TX and RX.
     pub pins: PinFunctions,
 }
 

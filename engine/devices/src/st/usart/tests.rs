@@ -8,7 +8,7 @@ use crate::registers::walk;
 use crate::support::clock_gate::ClockGate;
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
-use engine::bus::device::{AccessSize, DeviceId, IrqLine, Reply};
+use engine::bus::device::{AccessSize, DeviceId, IrqLine, Reply, Unsent};
 use engine::dt::wiring::{ClockId, ClockInput};
 use engine::time::Hz;
 

@@ -4,7 +4,7 @@ mod receiving;
 use super::*;
 use crate::bench::{Bench, read_node};
 use crate::registers::walk;
-use engine::bus::device::{AccessResult, AccessSize, DeviceId, SlaveError};
+use engine::bus::device::{AccessResult, AccessSize, DeviceId, SlaveError, Unsent};
 use engine::polling::{Poll, Polled};
 
 /// 9600 baud from 100 MHz: divider 651, a bit is 16 * 651 = 10416 clocks of 10 ns = 104.16 us.
@@ -17,7 +17,7 @@ fn params(data_bits: u64, parity: bool) -> Params {
 }
 
 fn uart() -> Bench {
-    Bench::new(Uartlite::new(params(8, false), None))
+    Bench::new(Uartlite::device(params(8, false), None))
 }
 
 fn look(bench: &mut Bench, cycle: u64) -> Option<Poll> {
@@ -128,7 +128,7 @@ fn a_character_whose_fifo_was_reset_is_finished_after_the_end() {
 
 #[test]
 fn parity_and_data_bits_change_the_frame() {
-    let mut bench = Bench::new(Uartlite::new(params(7, true), None));
+    let mut bench = Bench::new(Uartlite::device(params(7, true), None));
     bench.write(Ps(0), TX_FIFO, 0xc1).unwrap();
     // Start, 7 data, parity, stop: 10 bits from bit 0.
     bench.run(Ps(10 * BIT - 1));
@@ -181,7 +181,7 @@ fn an_empty_transmit_fifo_pulses_the_interrupt() {
     }
     let edges = Arc::default();
     let line = IrqLine::Device { device: DeviceId(1), input: 3 };
-    let mut bench = Bench::new(Uartlite::new(params(8, false), Some(line))).and(Edges(Arc::clone(&edges)));
+    let mut bench = Bench::new(Uartlite::device(params(8, false), Some(line))).and(Edges(Arc::clone(&edges)));
     bench.write(Ps(0), TX_FIFO, 0x41).unwrap();
     bench.run(Ps(20 * BIT));
     assert!(edges.lock().unwrap().is_empty());

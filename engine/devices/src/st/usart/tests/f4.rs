@@ -30,7 +30,7 @@ fn cycle(number: u64) -> Ps {
 fn fresh() -> Bench {
     let [interrupt] = interrupts([4]);
     let params = params_of(ClockInput { rate: clock(), id: Some(PCLK) }, 1);
-    let mut bench = Bench::new(Usart::new(&GENERATION, Params { interrupts: [interrupt, None], ..params }));
+    let mut bench = Bench::new(Usart::device(&GENERATION, Params { interrupts: [interrupt, None], ..params }));
     bench.bus.clocks.add_user(PCLK, User::Device(DeviceId(0)));
     bench
 }

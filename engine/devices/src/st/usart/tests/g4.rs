@@ -5,7 +5,7 @@ use crate::registers::walk::Port;
 
 fn usart() -> Bench {
     let params = params_of(ClockInput::fixed(Hz::new(170_000_000).unwrap()), 8);
-    Bench::new(Usart::new(&super::super::g4::GENERATION, params))
+    Bench::new(Usart::device(&super::super::g4::GENERATION, params))
 }
 
 #[test]

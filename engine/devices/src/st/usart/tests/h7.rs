@@ -23,7 +23,7 @@ fn params(kernel_clock: Hz) -> Params {
 }
 
 fn fresh() -> Bench {
-    Bench::new(Usart::new(&GENERATION, Params { interrupts: interrupts([4, 5]), ..params(clock()) }))
+    Bench::new(Usart::device(&GENERATION, Params { interrupts: interrupts([4, 5]), ..params(clock()) }))
 }
 
 /// A UART at 115200 baud, with further bits of USART_CR1 and USART_CR2.
@@ -231,7 +231,7 @@ fn both_lines_follow_what_is_enabled() {
 #[test]
 fn a_frame_that_outlasts_any_run_has_no_event() {
     let params = Params { start_cycles: Cycles(u64::from(u32::MAX)), ..params(Hz::new(1).unwrap()) };
-    let mut bench = Bench::new(Usart::new(&GENERATION, params));
+    let mut bench = Bench::new(Usart::device(&GENERATION, params));
     for (register, value) in [(BRR, 0xffff), (PRESC, 11), (CR1, ON), (TDR, 0x61)] {
         bench.write(Ps(0), register, value).unwrap();
     }

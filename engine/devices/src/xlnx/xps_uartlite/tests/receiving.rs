@@ -76,7 +76,8 @@ impl Polled for Edges {
 fn the_interrupt_comes_when_the_empty_fifo_gets_a_character() {
     let edges = std::sync::Arc::default();
     let line = IrqLine::Device { device: DeviceId(1), input: 0 };
-    let mut bench = Bench::new(Uartlite::new(params(8, false), Some(line))).and(Edges(std::sync::Arc::clone(&edges)));
+    let mut bench =
+        Bench::new(Uartlite::device(params(8, false), Some(line))).and(Edges(std::sync::Arc::clone(&edges)));
     bench.write(Ps::ZERO, CTRL, CTRL_ENABLE_INTR).unwrap();
     bench.type_at(Ps::ZERO, "abc");
     bench.run(Ps(2 * CHARACTER));

@@ -30,7 +30,7 @@ const CLOCK: ClockId = ClockId(7);
 
 fn following(rate: u64, more: Params) -> Bench {
     let clock = KernelClock::new(ClockInput { rate: Hz::new(rate).unwrap(), id: Some(CLOCK) });
-    let mut bench = Bench::new(Usart::new(&GENERATION, Params { clock, ..more }));
+    let mut bench = Bench::new(Usart::device(&GENERATION, Params { clock, ..more }));
     bench.bus.clocks.add_user(CLOCK, engine::clocks::User::Device(DeviceId(0)));
     bench
 }
@@ -79,7 +79,7 @@ fn an_edge_counts_once_where_both_rates_have_it() {
 fn an_lpuart_divides_its_clock_by_256ths() {
     // 32768 Hz at 9600 baud: 256 * 32768 / 9600 is 873.8, so 0x369 (RM0432, LPUART_BRR's example): 10 bits are
     // 8730 / 256, 34 whole clocks.
-    let mut bench = Bench::new(Usart::new(&LPUART, params(Hz::new(32_768).unwrap())));
+    let mut bench = Bench::new(Usart::device(&LPUART, params(Hz::new(32_768).unwrap())));
     let edge = |number| Hz::new(32_768).unwrap().ps_at_floor(Cycles(number));
     bench.write(Ps(0), BRR, 0x369).unwrap();
     assert_eq!(bench.value(Ps(0), BRR), 0x369);
@@ -93,7 +93,7 @@ fn an_lpuart_divides_its_clock_by_256ths() {
 
 #[test]
 fn an_lpuart_takes_dividers_of_20_bits_from_0x300_on() {
-    let mut bench = Bench::new(Usart::new(&LPUART, params(clock())));
+    let mut bench = Bench::new(Usart::device(&LPUART, params(clock())));
     bench.write(Ps(0), BRR, 0xffff_ffff).unwrap();
     assert_eq!(bench.value(Ps(0), BRR), 0xf_ffff);
     bench.write(Ps(0), BRR, 0x2ff).unwrap();
@@ -104,7 +104,7 @@ fn an_lpuart_takes_dividers_of_20_bits_from_0x300_on() {
 
 #[test]
 fn fifos_of_eight_fill_by_their_eighths() {
-    let mut bench = Bench::new(Usart::new(&GENERATION, Params { fifo_characters: 8, ..params(clock()) }));
+    let mut bench = Bench::new(Usart::device(&GENERATION, Params { fifo_characters: 8, ..params(clock()) }));
     bench.write(Ps(0), BRR, 556).unwrap();
     // TXFTCFG 5: the whole FIFO.
     bench.write(Ps(0), CR3, 5 << CR3_TXFTCFG.trailing_zeros()).unwrap();
@@ -122,7 +122,7 @@ fn fifos_of_eight_fill_by_their_eighths() {
 fn a_dma_controller_is_asked_while_there_is_room_or_a_character() {
     let line = |input| vec![IrqLine::Device { device: DeviceId(1), input }];
     let asking = Params { dma: [line(0), line(1)], ..params(clock()) };
-    let mut bench = Bench::new(Usart::new(&GENERATION, asking)).and(Requests::default());
+    let mut bench = Bench::new(Usart::device(&GENERATION, asking)).and(Requests::default());
     let requests = |bench: &mut Bench| {
         bench.bus.with_device(DeviceId(1), Ps(0), |device, ctx| device.read(0, 0, AccessSize::Word, ctx)).unwrap().value
     };
