@@ -12,7 +12,7 @@ const MOST_DESCRIPTOR_BYTES: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed(pub u32);
 
-/// The next step of a channel that moves data in turns, and may follow a list of descriptors.
+/// The next step of a channel that reads and writes alternately, and may follow a list of descriptors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Stage {
     /// It is off, or waits for a request of software.

@@ -21,7 +21,7 @@ impl Default for FastestClock {
 }
 
 impl FastestClock {
-    /// The limit; `None` if there is none.
+    /// The limit; `None` without one.
     pub fn new(hz: Option<Hz>) -> FastestClock {
         let span = |clocks| hz.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(clocks as u64)));
         FastestClock { hz, shortest: std::array::from_fn(span) }

@@ -157,7 +157,7 @@ impl<T: Copy + Fresh + Into<u32>> Fifo<T> {
         self.push_as(value, value.into(), at);
     }
 
-    /// An entry arrives at `at`, of which `recorded` is recorded.
+    /// An entry arrives at `at`; recordings show it as `recorded`.
     pub fn push_as(&mut self, value: T, recorded: u32, at: Ps) {
         self.entries.come(self.len(), at, recorded);
         self.hold(value);

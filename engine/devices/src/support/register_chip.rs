@@ -1,4 +1,4 @@
-//! Chips that are a table of byte registers behind a serial wire, as sensors are: frames, samples, an interrupt pin.
+//! Chips that are a table of byte registers on a serial wire, as sensors are: frames, samples, an interrupt pin.
 //!
 //! The first byte of a frame has the direction and a register's address; the next ones are data of that register, or
 //! of it and those after it. Outputs along X, Y and Z are sampled at a rate; a sample is ready until it is read, and
@@ -21,7 +21,7 @@ pub const SEVERAL: u8 = 1 << 6;
 pub struct Outputs {
     /// The first of them.
     pub first: u32,
-    /// The register and the field with the axes that are measured, each of which is ready until its upper byte is read.
+    /// The register and the field with the axes that are measured: each is ready until its upper byte is read.
     /// `None`: all are, until any byte is read.
     pub axes: Option<(u32, u32)>,
 }

@@ -93,7 +93,7 @@ impl SpiBus {
         lowest(self.selected)
     }
 
-    /// The selects, of these, that the controller has.
+    /// `selects` without those that the controller does not have.
     pub fn existing(&self, selects: u32) -> u32 {
         selects & ((1 << self.chips.selects()) - 1u64) as u32
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// States, by the datasheet's names, with their values in TRX_STATUS (table 7-15 of Atmel 8111).
-#[expect(non_camel_case_types, reason = "the datasheet's names, as notes have them")]
+#[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "the datasheet's names, as notes have them")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub enum State {
     #[default]
@@ -24,7 +24,7 @@ pub enum State {
 pub const STATE_TRANSITION_IN_PROGRESS: u8 = 0x1f;
 
 /// Commands, by the datasheet's names, with their values in TRX_CMD (table 7-4).
-#[expect(non_camel_case_types, reason = "the datasheet's names, as notes have them")]
+#[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "the datasheet's names, as notes have them")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     NOP = 0x00,

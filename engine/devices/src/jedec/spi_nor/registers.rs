@@ -40,7 +40,10 @@ pub struct Writing<'a> {
 
 /// The result of a write: how long it takes, unless that is less than chip select must stay high, and a note about bits
 /// that were not written.
-type Written = (Option<fn(&Times) -> Ps>, Option<String>);
+type Written = (Option<WriteTime>, Option<String>);
+
+/// The time of a write.
+type WriteTime = fn(&Times) -> Ps;
 
 /// The end of a read from the array.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +220,7 @@ impl Registers {
     /// Writes registers: volatile ones in no time.
     pub fn write(&mut self, writing: Writing) -> Written {
         let value = writing.data.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
-        let (register, time): (u32, Option<fn(&Times) -> Ps>) = match writing.target {
+        let (register, time): (u32, Option<WriteTime>) = match writing.target {
             Target::Volatile(register) => (register, None),
             Target::Status(register) => (register, Some(|times| times.write_status)),
             Target::Nonvolatile(register) => (register, Some(|times| times.write_nonvolatile)),

@@ -50,8 +50,8 @@ pub struct Line {
     #[poll(edge = poll.clock())]
     waiting: Fifo<Waiting>,
     shifting: Option<Shifting>,
-    /// A character keeps its place in the FIFO for so many cycles from its start bit on, which is settled as soon as the
-    /// line is free. Without them it leaves as its start bit begins.
+    /// The cycles from a character's start bit on for which it keeps its place in the FIFO, settled as soon as the line
+    /// is free. With 0 it leaves as its start bit begins.
     #[state(skip)]
     pub place_cycles: u64,
     /// The cycle from which the transmitter is free after the last frame.
