@@ -96,7 +96,7 @@ impl ChipTable for Adxl345 {
         let (bits, scale) =
             if registers.has(DATA_FORMAT, DATA_FORMAT_FULL_RES) { (10 + range, 0) } else { (10, range) };
         let most = (1 << (bits - 1)) - 1;
-        let value = ((mg * 256 / 1000) >> scale).clamp(-most - 1, most);
+        let value = ((i64::from(mg) * 256 / 1000) >> scale).clamp(-most - 1, most);
         (if registers.has(DATA_FORMAT, DATA_FORMAT_JUSTIFY) { value << (16 - bits) } else { value }) as i16
     }
 

@@ -103,6 +103,8 @@ fn outputs_follow_range_resolution_and_justification() {
     }
     rig.write(DATA_FORMAT, DATA_FORMAT_JUSTIFY);
     assert_eq!(rig.outputs(), [128 << 6, -256 << 6, 511 << 6]);
+    let (chip, registers) = (Adxl345 { turn_on: Ps::ZERO }, Registers::new(&MAP));
+    assert_eq!([i32::MIN, i32::MAX].map(|mg| chip.output(mg, &registers)), [-512, 511]);
 }
 
 /// Table 7: 3200 Hz for 15, half of it for each value less.

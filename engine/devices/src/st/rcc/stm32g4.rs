@@ -79,7 +79,7 @@ const OF_QSPI: [Clock; 4] = [Clock::Sysclk, HSI16, Clock::Output(Main, "Q"), NON
 const CLK48: [(&str, Clock); 1] = [("CLK48, for USB and RNG", Clock::Selected(CCIPR, CCIPR_CLK48SEL, &OF_CLK48))];
 
 const OTHERS: [(&str, Clock); 5] = [
-    ("I2C4's", Clock::Selected(CCIPR2, CCIPR2_I2C4SEL, &OF_I2C)),
+    ("I2C4's", Clock::Selected(CCIPR2, CCIPR2_I2C4SEL, &OF_I2C4)),
     ("LPTIM1's", Clock::Selected(CCIPR, CCIPR_LPTIM1SEL, &OF_LPTIM)),
     ("the clock of ADC1 and ADC2", Clock::Selected(CCIPR, CCIPR_ADC12SEL, &OF_ADC)),
     ("the clock of ADC3 to ADC5", Clock::Selected(CCIPR, CCIPR_ADC345SEL, &OF_ADC)),

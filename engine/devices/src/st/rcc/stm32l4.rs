@@ -158,7 +158,8 @@ const OF_UART1: [Clock; 4] = [Clock::Pclk(1), Clock::Sysclk, HSI16, Clock::Sourc
 const OF_UARTS: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Source(Lse)];
 /// Those of I2C1 to I2C3.
 pub const OF_I2C: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, NONE];
-const OF_I2C4: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, NONE_2];
+/// Those of I2C4, whose selector is in RCC_CCIPR2.
+pub const OF_I2C4: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, NONE_2];
 /// Those of a low-power timer.
 pub const OF_LPTIM: [Clock; 4] = [Clock::Pclk(0), Clock::Source(Lsi), HSI16, Clock::Source(Lse)];
 const OF_CLK48: [Clock; 4] =
