@@ -226,7 +226,7 @@ pub struct Banks {
     pub bytes: u32,
     /// The number of banks.
     pub count: usize,
-    /// The offset in the map of a bank where a bank begins.
+    /// The offset that a bank's first register has in the map of one bank.
     pub begin: u32,
 }
 

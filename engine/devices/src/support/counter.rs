@@ -44,10 +44,11 @@ impl Ticks {
 /// Other registers that are compared with the counter are values for [`Counter::tick_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The largest value of a period: of the reload register, or of the compare register that clears the counter; that
-    /// of the counter's bits, fewer than 64, for one that runs freely.
+    /// The largest value of a period: the value of the reload register, or of the compare register that clears the
+    /// counter. A counter that runs freely ends at the largest value that it has bits for, below 2^63.
     pub end: u64,
-    /// The largest value that the counter has bits for. One that is above `end` counts up to it first.
+    /// The largest value that the counter has bits for. A counter above `end`, as after a write of it, counts on to
+    /// `most`, and then from 0: with `end` 99 and `most` 255, from 200 by 255 and 0 to 99.
     pub most: u64,
     /// Counts down, not up.
     pub down: bool,
@@ -134,8 +135,8 @@ impl Counter {
     /// Ticks, at least one, until the counter becomes `value`.
     pub fn ticks_to(&self, value: u64, range: Range) -> Option<u64> {
         let ahead = if range.down { self.value.checked_sub(value) } else { value.checked_sub(self.value) };
-        let is_before_the_end = range.place(self.value).is_none() && value <= range.most;
-        match ahead.filter(|ahead| *ahead > 0 && (is_before_the_end || value <= range.end)) {
+        let is_beyond_the_end = range.place(self.value).is_none() && value <= range.most;
+        match ahead.filter(|ahead| *ahead > 0 && (is_beyond_the_end || value <= range.end)) {
             Some(ahead) => Some(ahead),
             None => range.place(value).map(|place| range.left(self.value) + place),
         }

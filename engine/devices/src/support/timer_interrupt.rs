@@ -32,7 +32,8 @@ impl TimerInterrupt {
         self.expect(rises.filter(|_| !level), ctx);
     }
 
-    /// The timer counts up to `due`, at which an event has to come; until then no event is needed.
+    /// The timer counts up to `due`, at which an event has to come. Without `due` it is not shown as counting, and an
+    /// event that was requested before still comes.
     pub fn expect(&mut self, due: Option<Ps>, ctx: &mut Ctx) {
         ctx.awaits((&COUNTING, self.number), due, Detail::None);
         if let Some(due) = due {

@@ -119,9 +119,9 @@ pub enum Kind {
     Pll(Pll),
 }
 
-/// The peripherals of a bus that a part has, as bits: of RCC_xxxRSTR; of RCC_xxxENR after reset; of RCC_xxxENR; of the
-/// enables in low-power modes, which are set after reset.
-pub type Peripherals = [u32; 4];
+/// The peripherals of a bus that a part has, as bits: those of RCC_xxxRSTR; RCC_xxxENR after reset, and all of its bits;
+/// the enables in low-power modes (RCC_xxxLPENR, RCC_xxxSMENR) after reset, and all of their bits.
+pub type Peripherals = [u32; 5];
 
 /// From a reset register to the enable register of the same peripherals.
 pub const TO_ENABLES: u32 = 0x20;
@@ -132,8 +132,8 @@ pub const fn with_peripherals<const N: usize>(map: &Map, buses: &[Peripherals]) 
     let mut rows = [map.rows[0]; N];
     let mut at = 0;
     while at < N {
-        let [resets, enabled, enables, asleep] = buses[at % buses.len()];
-        let (reset, mask) = [(0, resets), (enabled, enables), (asleep, asleep)][at / buses.len()];
+        let [resets, enabled, enables, enabled_asleep, enables_asleep] = buses[at % buses.len()];
+        let (reset, mask) = [(0, resets), (enabled, enables), (enabled_asleep, enables_asleep)][at / buses.len()];
         rows[at] = map.rows[at].with(reset, mask);
         at += 1;
     }
