@@ -126,12 +126,12 @@ def test_a_state_is_what_the_firmware_made_of_it() -> None:
     debugger = TARGETS["m4"].load().debug()
     usart: Any = debugger.devices["usart2"]
     assert usart["registers"]["USART_BRR"] == 0
-    assert usart["sent_characters"] == 0
+    assert usart["line"]["sent_characters"] == 0
     debugger.run(until="5ms")
     usart = debugger.devices["usart2"]
     assert usart["registers"]["USART_BRR"] == debugger.mem.u32(0x4000_4408) != 0
     assert usart["registers"]["USART_CR1"] == debugger.mem.u32(0x4000_440C)
-    assert usart["sent_characters"] > 0
+    assert usart["line"]["sent_characters"] > 0
     assert "usart2" in debugger.devices
     with pytest.raises(KeyError):
         debugger.devices["usart99"]

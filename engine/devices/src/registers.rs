@@ -32,9 +32,9 @@
 //! Kinds of access are `ro`, `wo` (reads give 0), `rw`, `w1c`, `w0c`, `w1t` and `w1s` (a written 1 clears, a written 0
 //! clears, a written 1 toggles, a written 1 sets), `rc` (a read clears), `set REGISTER` and `clear REGISTER` (a written
 //! 1 sets or clears the bit of that register; a read gives 0), and the same as `set_of` and `clear_of`, which read as
-//! that register. `pair` is `set_of` itself, with a register after it that clears its bits: its name has CLR in place of
-//! SET. `[FIRST..END; STEP]` after a name makes several registers of a row, numbered from FIRST; with
-//! letters as in `['A'..'J'; 8]`, they have letters.
+//! that register. `pair` is `set_of` itself, with a register after it that clears its bits: its name has CLR in place
+//! of SET. `[FIRST..END; STEP]` after a name makes several registers of a row, numbered from FIRST; with letters as in
+//! `['A'..'J'; 8]`, they have letters.
 
 mod map;
 mod port;

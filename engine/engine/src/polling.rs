@@ -118,8 +118,8 @@ impl Poll {
         }
     }
 
-    /// As [`Poll::edge`], for an edge that is stored in picoseconds. A time between two edges can't be moved exactly: it
-    /// has to stay.
+    /// As [`Poll::edge`], for an edge that is stored in picoseconds. A time between two edges can't be moved exactly:
+    /// it has to stay.
     #[inline]
     pub fn edge_ps(&mut self, clock: Hz, at: &mut Ps) {
         let edge = clock.cycles_until_ceil(*at).0;

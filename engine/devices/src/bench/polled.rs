@@ -66,8 +66,8 @@ impl Loop {
     }
 
     /// The lists at the end of an iteration, if they equal those at its start except for times and totals, for `count`
-    /// more iterations. An iteration may be several passes through the loop. Also returns the number of passes that were
-    /// run.
+    /// more iterations. An iteration may be several passes through the loop. Also returns the number of passes that
+    /// were run.
     fn repetition(&self, bench: &mut Bench, from: u64, count: u64) -> (Option<(Poll, Poll)>, u64) {
         let Some(before) = self.look(bench, from) else { return (None, 0) };
         let events = (bench.bus.events.scheduled(), bench.bus.events.next_due());

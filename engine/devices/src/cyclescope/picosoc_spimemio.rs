@@ -18,8 +18,8 @@
 //! Simplified: while firmware drives the pins by hand, the hardware never answers a read of the window, and the core
 //! hangs; the model answers with an error and a note.
 
-// `mode` has the settings of flash reads, `stream` the word that is held in each cycle, `lines` the stream on the lines,
-// `look` the lines in one cycle.
+// `mode` has the settings of flash reads, `stream` the word that is held in each cycle, `lines` the stream on the
+// lines, `look` the lines in one cycle.
 
 pub mod lines;
 mod look;

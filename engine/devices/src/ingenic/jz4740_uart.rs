@@ -272,7 +272,7 @@ impl Transceiver for Uart {
         &mut self.line
     }
 
-    fn reached(&self, offset: u32, is_write: bool) -> u32 {
+    fn register_at(&self, offset: u32, is_write: bool) -> u32 {
         match offset & !3 {
             URBR | UIER if self.registers.has(ULCR, ULCR_DLAB) => UDLLR + offset,
             URBR | UIIR if is_write => UTHR + offset,

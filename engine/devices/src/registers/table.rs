@@ -138,12 +138,13 @@ impl Index<u32> for Registers {
     }
 }
 
-/// A snapshot holds the values in the order of the map; people see them by their names.
+/// A snapshot holds the values in the order of the map, also those that the device has set in a register which keeps
+/// nothing that is written. People see the others, by their names.
 impl State for Registers {
     fn save(&self, to: &mut Saver) {
         to.begin("Registers");
         for (row, value) in self.map.rows.iter().zip(&self.values) {
-            if row.is_stored() {
+            if row.is_stored() || !to.is_shown() {
                 to.field(row.name);
                 value.save(to);
             }
@@ -155,11 +156,7 @@ impl State for Registers {
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
-        for (row, value) in self.map.rows.iter().zip(&mut self.values) {
-            if row.is_stored() {
-                value.load(from)?;
-            }
-        }
+        self.values.iter_mut().try_for_each(|value| value.load(from))?;
         self.used.load(from)
     }
 }
@@ -323,9 +320,9 @@ fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
     }
 }
 
-/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range. With the name of a field, an
-/// [`engine::bus::device::Alarm`] or a part that has one, an event brings the device up to the event's time, and then
-/// lets it drive its lines.
+/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range. With the name of a field,
+/// an [`engine::bus::device::Alarm`] or a part that has one, an event brings the device up to the event's time, and
+/// then lets it drive its lines.
 #[macro_export]
 macro_rules! by_table {
     ($alarm:ident) => {

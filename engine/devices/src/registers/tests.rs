@@ -161,10 +161,11 @@ fn a_snapshot_has_the_values_and_people_see_names() {
     for (register, value) in [(CR, 0x21), (OPT, 3), (CH + 8, 7)] {
         registers.write(register, value).unwrap();
     }
+    registers.set(DR, 0x41);
     let bytes = saved(&registers);
     let mut other = Registers::new(&ALL);
     other.load(&mut Loader::new(&bytes)).unwrap();
-    assert_eq!([CR, OPT, CH + 8].map(|register| other[register]), [0x21, 3, 7]);
+    assert_eq!([CR, OPT, CH + 8, DR].map(|register| other[register]), [0x21, 3, 7, 0x41]);
     assert_eq!(other.write(OPT, 1), Err(Refused::Used));
     assert_eq!(shown(&other).field("T_CR"), Some(&Shown::Number(0x21)));
     assert_eq!(shown(&other).field("T_DR"), None);

@@ -81,8 +81,8 @@ pub struct Otg {
     params: Params,
     /// With latched flags, and bits that firmware set in DCTL and in control registers of endpoints.
     registers: Registers,
-    /// The ends of the core reset, and of flushes of the receive FIFO and of transmit FIFOs, as in [`OPERATIONS`], while
-    /// they are under way.
+    /// The ends of the core reset, and of flushes of the receive FIFO and of transmit FIFOs, as in [`OPERATIONS`],
+    /// while they are under way.
     busy: [Option<Ps>; 3],
     /// Words in each transmit FIFO.
     filled: [u32; MOST_FIFOS],

@@ -333,7 +333,7 @@ impl Transceiver for Usart {
         self.is_receiving() && self.line.clock.is_running() && self.params.gate.state(ctx.bus) && !holds_sender
     }
 
-    fn is_reached(&mut self) {
+    fn passage_began(&mut self) {
         self.line.timers[..2].fill(None);
     }
 

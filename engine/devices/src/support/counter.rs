@@ -1,6 +1,6 @@
 //! Counters that are computed from the time: the ticks of a clock that is divided by a prescaler, and a counter whose
-//! value at a tick, and whose next tick at a value, follow from its value at an earlier tick. A timer that has one needs
-//! no event for counting.
+//! value at a tick, and whose next tick at a value, follow from its value at an earlier tick. A timer that has one
+//! needs no event for counting.
 
 use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
@@ -12,8 +12,8 @@ pub struct Ticks {
     pub clock: Hz,
     /// Edges of the clock for each tick.
     pub divider: u64,
-    /// The edge at which the prescaler was restarted: tick 0. It may be before edge 0, wrapped around, after a change of
-    /// the clock's rate.
+    /// The edge at which the prescaler was restarted: tick 0. It may be before edge 0, wrapped around, after a change
+    /// of the clock's rate.
     pub origin: u64,
 }
 
@@ -121,8 +121,8 @@ impl Counter {
         self.tick.saturating_add(range.left(self.value))
     }
 
-    /// Lists what an iteration of a polling loop must not change, after [`Counter::settle`]: the value of a counter that is
-    /// stopped, the next reload of one that runs.
+    /// Lists what an iteration of a polling loop must not change, after [`Counter::settle`]: the value of a counter
+    /// that is stopped, the next reload of one that runs.
     pub fn list(&self, runs: bool, range: Range, poll: &mut Poll) {
         poll.state(if runs { self.reload_tick(range) } else { self.value });
     }

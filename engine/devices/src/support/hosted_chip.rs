@@ -184,8 +184,8 @@ impl<T: Chip + ?Sized> Hosted<T> {
         self.has_pin
     }
 
-    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own: its time
-    /// and the changes of its pin are kept.
+    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own: its
+    /// time and the changes of its pin are kept.
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.has_pin || !self.controls.is_empty()
@@ -508,8 +508,8 @@ impl Chips {
         self.chips.iter_mut().map(|chip| (chip.token as usize, chip))
     }
 
-    /// The level to which the chips drive MISO at `at`, and the level after their output delays, if the controller drives
-    /// single pins, those of each select. Low wins.
+    /// The level to which the chips drive MISO at `at`, and the level after their output delays, if the controller
+    /// drives single pins, those of each select. Low wins.
     pub fn miso(&self, pins: &[Pins], at: Ps) -> [Option<bool>; 2] {
         let mut miso = [None; 2];
         for (pins, chip) in pins.iter().enumerate().filter_map(|(select, pins)| Some((pins, self.get(select)?))) {

@@ -2,8 +2,8 @@
 //! from which the serial clock is divided.
 //!
 //! Clocks follow each other directly, unless the controller asks for a later edge. A memory that can predict a frame
-//! for any time gets no bursts but a *repeated read* ([`HostedChip::start_repeated_read`]), as long as the lines are not
-//! recorded.
+//! for any time gets no bursts but a *repeated read* ([`HostedChip::start_repeated_read`]), as long as the lines are
+//! not recorded.
 
 use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
@@ -23,9 +23,9 @@ pub struct FrameTiming {
     pub inactive: u64,
     /// From an edge to the one at which the lines show what was done: outputs may be registers.
     pub shown_after: u64,
-    /// Clock polarity and phase.
+    /// Clock polarity: the clock rests high.
     pub cpol: bool,
-    /// Clock phase.
+    /// Clock phase: bits are sampled on a clock's second edge.
     pub cpha: bool,
 }
 
@@ -114,11 +114,11 @@ impl MemoryWire {
         }
         self.signals.select(0, true, self.time_shown(at));
         self.repeated = false;
-        self.is_selected(at);
+        self.begin_frame(at);
     }
 
     #[inline]
-    fn is_selected(&mut self, at: u64) {
+    fn begin_frame(&mut self, at: u64) {
         self.selected = true;
         self.notes_due = true;
         self.frames += 1;
@@ -154,7 +154,8 @@ impl MemoryWire {
         self.shift_by(at, burst, |chip, burst, end| chip.shift(burst, end))
     }
 
-    /// The same, where `exchange` says what reaches the memory of the burst, which ends at this time, and of its answer.
+    /// The same, where `exchange` says what reaches the memory of the burst, which ends at this time, and of its
+    /// answer.
     #[inline]
     pub fn shift_by(&mut self, at: u64, burst: Burst, exchange: impl FnOnce(&mut HostedChip, Burst, Ps) -> u32) -> u32 {
         let start = self.pass(at, burst);
@@ -186,7 +187,7 @@ impl MemoryWire {
         if self.signals.are_recorded() || !self.chip.start_repeated_read(header, address) {
             return false;
         }
-        self.is_selected(at.max(self.may_select));
+        self.begin_frame(at.max(self.may_select));
         self.repeated = true;
         self.free += u64::from(header.clocks) * self.timing.period;
         self.sck_clocks += u64::from(header.clocks);
@@ -220,8 +221,8 @@ impl MemoryWire {
         (self.repeated || !self.selected) && !self.notes_due && !self.signals.are_recorded()
     }
 
-    /// Updates the memory's pins after an access ([`HostedChip::follow`]). `end` gives the edge at which the wire has to
-    /// be brought up to date.
+    /// Updates the memory's pins after an access ([`HostedChip::follow`]). `end` gives the edge at which the wire has
+    /// to be brought up to date.
     #[inline]
     pub fn follow(&mut self, end: impl FnOnce() -> Option<u64>, ctx: &mut Ctx) {
         if self.chip.has_pin() {

@@ -90,7 +90,7 @@ pub trait Transceiver: Table + State + Polled + Send {
     fn received(&mut self, had_room: bool, ctx: &mut Ctx);
 
     /// The register that an access at an offset reaches.
-    fn reached(&self, offset: u32, _is_write: bool) -> u32 {
+    fn register_at(&self, offset: u32, _is_write: bool) -> u32 {
         offset
     }
 
@@ -102,13 +102,14 @@ pub trait Transceiver: Table + State + Polled + Send {
         self.is_receiving()
     }
 
-    /// Such a character reaches the receiver.
-    fn is_reached(&mut self) {}
+    /// A character that the receiver takes has begun on the line.
+    fn passage_began(&mut self) {}
 
     /// A character has begun on the transmit line.
     fn begun(&mut self, _character: Shifting, _ctx: &mut Ctx) {}
 
-    /// A place in the FIFO has become free after the start bit: of [`Line::place_cycles`].
+    /// The character on the line has given up its place in the FIFO, after its start bit: with [`Line::place_cycles`]
+    /// only.
     fn left(&mut self, _ctx: &mut Ctx) {}
 
     /// The stop bits of a character have ended.
@@ -176,13 +177,16 @@ pub trait Transceiver: Table + State + Polled + Send {
         if let Some(level) = self.level() {
             self.line().interrupts.into_iter().for_each(|line| ctx.set_irq(line, level));
         }
-        let (requests, next) = (self.requests(), self.next_change(self.line().cycle(ctx.now)));
+        let cycle = self.line().cycle(ctx.now);
+        // A time-out of no cycles gets its event, too.
+        let is_due = self.line().timers.into_iter().flatten().any(|at| at <= cycle);
+        let (requests, next) = (self.requests(), if is_due { Some(cycle) } else { self.next_change(cycle) });
         let line = self.line_mut();
         for ((request, level), token) in line.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
             request.set(level, token, ctx);
         }
         if let Some(due) = next.and_then(|next| line.clock.due(next)) {
-            line.alarm.set(due, 0, ctx);
+            line.alarm.set(due.max(ctx.now), 0, ctx);
         }
     }
 
@@ -231,12 +235,12 @@ impl<U: Polled> Polled for Serial<U> {
 
 impl<U: Transceiver> Device for Serial<U> {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
-        let offset = self.0.reached(offset, false);
+        let offset = self.0.register_at(offset, false);
         crate::registers::read(&mut self.0, offset, size, ctx)
     }
 
     fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
-        let offset = self.0.reached(offset, true);
+        let offset = self.0.register_at(offset, true);
         crate::registers::write(&mut self.0, offset, size, value, ctx)
     }
 
@@ -327,7 +331,7 @@ impl<U: Transceiver> SerialPort for Serial<U> {
             line.pins.note(RX, NOT_RECEIVED, ctx);
             return passage.map(Passage::lost);
         }
-        self.0.is_reached();
+        self.0.passage_began();
         passage
     }
 

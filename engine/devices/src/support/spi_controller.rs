@@ -10,7 +10,7 @@ use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 /// The format of words, and the clock that shifts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Format {
-    /// Bits of a word: 1 to 32.
+    /// Bits of a word: 1 to 32, once registers have said so.
     pub bits: u32,
     /// Bit 0 is the first on the wire.
     pub lsb_first: bool,

@@ -284,8 +284,8 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an event will come at the end of a byte that starts only in
-    /// the next iteration.
+    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an
+    /// event will come at the end of a byte that starts only in the next iteration.
     fn list_ends(&mut self, poll: &mut Poll) -> bool {
         if !self.params.xip {
             self.catch_up(poll.now());

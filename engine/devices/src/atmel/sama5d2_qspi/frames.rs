@@ -140,7 +140,11 @@ impl Wire {
     /// recorded. Otherwise returns false, and does nothing.
     #[inline]
     pub fn start_repeated_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
-        self.skew == Skew::None && self.line.start_repeated_read(at, header, address)
+        let starts = self.skew == Skew::None && self.line.start_repeated_read(at, header, address);
+        if starts {
+            self.last_levels = 0;
+        }
+        starts
     }
 
     /// The peripheral clocks and serial clocks of a frame with this header and a word of data, after an identical one.

@@ -77,7 +77,8 @@ impl Shifter {
         matches!(self.phase, Phase::Waiting(_))
     }
 
-    /// After [`Shifter::pass_to`]: the end of a word after which the frame waits for the next one, or of the last frame.
+    /// After [`Shifter::pass_to`]: the end of a word after which the frame waits for the next one, or of the last
+    /// frame.
     pub fn free_from(&self) -> Ps {
         match self.phase {
             Phase::Waiting(end) => self.time(end),
@@ -115,7 +116,8 @@ impl Shifter {
         self.clock = clock;
     }
 
-    /// Sends a word, which was there at `at`: it continues the open frame, or begins one when the previous frame is over.
+    /// Sends a word, which was there at `at`: it continues the open frame, or begins one when the previous frame is
+    /// over.
     pub fn begin(&mut self, word: u32, at: Ps) {
         let start = match self.phase {
             Phase::Waiting(end) => self.clock.cycles_until_ceil(at).0.max(end),

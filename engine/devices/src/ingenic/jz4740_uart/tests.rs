@@ -298,6 +298,20 @@ fn the_interrupt_comes_with_as_many_as_are_wanted_and_the_time_out_for_fewer() {
 }
 
 #[test]
+fn a_time_out_of_no_cycles_comes_at_once() {
+    let mut bench = uart(UFCR_UME | UFCR_FME | 1 << UFCR_RDTR.trailing_zeros());
+    bench.write(cycle(0), UIER, UIER_RTOIE).unwrap();
+    bench.type_at(cycle(0), "ab");
+    bench.run(cycle(2 * 2080));
+    for (register, value) in [(ULCR, ULCR_DLAB | 3), (URBR, 0), (UIER, 0), (ULCR, 3)] {
+        bench.write(cycle(5000), register, value).unwrap();
+    }
+    assert_eq!((read(&mut bench, 5000, URBR), bench.pending()), (u32::from(b'a'), 0));
+    bench.run(cycle(5000));
+    assert_eq!(bench.pending(), LINE);
+}
+
+#[test]
 fn nothing_is_received_while_the_uart_is_off() {
     let mut bench = uart(0);
     bench.type_at(cycle(0), "a");

@@ -119,8 +119,8 @@ pub enum Kind {
     Pll(Pll),
 }
 
-/// The peripherals of a bus that a part has, as bits: those of RCC_xxxRSTR; RCC_xxxENR after reset, and all of its bits;
-/// the enables in low-power modes (RCC_xxxLPENR, RCC_xxxSMENR) after reset, and all of their bits.
+/// The peripherals of a bus that a part has, as bits: those of RCC_xxxRSTR; RCC_xxxENR after reset, and all of its
+/// bits; the enables in low-power modes (RCC_xxxLPENR, RCC_xxxSMENR) after reset, and all of their bits.
 pub type Peripherals = [u32; 5];
 
 /// From a reset register to the enable register of the same peripherals.

@@ -131,8 +131,8 @@ impl Counter {
         if value > self.value && value <= last { Some((value - self.value) as u64) } else { None }
     }
 
-    /// Advances by `ticks` ticks, which do not reach the sweep's end. While TIM_ARR is 0, which blocks the counter, they
-    /// are discarded (RM0090, "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
+    /// Advances by `ticks` ticks, which do not reach the sweep's end. While TIM_ARR is 0, which blocks the counter,
+    /// they are discarded (RM0090, "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
     pub fn pass(&mut self, ticks: u64) {
         if self.reload != 0 {
             self.value = if self.down { self.value - ticks as u32 } else { self.value + ticks as u32 };

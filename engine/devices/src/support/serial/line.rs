@@ -50,8 +50,9 @@ pub struct Line {
     #[poll(edge = poll.clock())]
     waiting: Fifo<Waiting>,
     shifting: Option<Shifting>,
-    /// The cycles from a character's start bit on for which it keeps its place in the FIFO, settled as soon as the line
-    /// is free. With 0 it leaves as its start bit begins.
+    /// The cycles from a character's start bit on for which it keeps its place in the FIFO. With 0 it leaves as its
+    /// start bit begins. With more, the next character is chosen as soon as the line is free, even if its start bit
+    /// comes later.
     #[state(skip)]
     pub place_cycles: u64,
     /// The cycle from which the transmitter is free after the last frame.
@@ -172,7 +173,7 @@ impl Line {
         self.shifting.filter(|shifting| shifting.is_in_fifo).map(|shifting| shifting.start + self.place_cycles)
     }
 
-    /// True if a character begins by a cycle.
+    /// True if a character begins by a cycle, or is chosen by then ([`Line::place_cycles`]).
     pub(super) fn begins_by(&self, cycle: u64) -> bool {
         self.next_start().is_some_and(|start| start <= cycle || self.place_cycles > 0)
     }

@@ -2,8 +2,8 @@
 //!
 //! The two sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore has
 //! the edge of EXT_SPI_CLK at which the other side sees it, and a FIFO three pointers: two for the sides' own accesses,
-//! one for those of the wire that the AXI side has seen. The recorded entries are those that the AXI side sees, in SPISR
-//! and the occupancy registers.
+//! one for those of the wire that the AXI side has seen. The recorded entries are those that the AXI side sees, in
+//! SPISR and the occupancy registers.
 
 use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
@@ -139,8 +139,8 @@ impl Fifo {
         (self.seen..by_wire).map(|number| self.slot(number))
     }
 
-    /// Lets the AXI side see one more access of the wire, which was at `seen_edge` or earlier: false if there is no such
-    /// access. `seen_at` gives the time at which the AXI side sees an edge.
+    /// Lets the AXI side see one more access of the wire, which was at `seen_edge` or earlier: false if there is no
+    /// such access. `seen_at` gives the time at which the AXI side sees an edge.
     pub fn see_one(&mut self, seen_edge: u64, seen_at: impl Fn(u64) -> Ps) -> bool {
         let Some(slot) = self.unseen().next().filter(|slot| slot.edge <= seen_edge) else { return false };
         if self.entries.are_recorded() {
