@@ -149,11 +149,12 @@ impl AvalonifMmc {
 
     /// The bits that were shifted in by `cycle`: bits of the byte in progress shift the previous byte out.
     fn receive_register(&self, cycle: Cycles) -> u8 {
-        if cycle >= self.idle_from {
+        if !self.is_shifting(cycle) {
             return self.received;
         }
-        let start = self.idle_from.0 - BYTE_HALVES * self.half();
-        let sampled = cycle.0.saturating_sub(start) / (2 * self.half());
+        let half = self.half();
+        let start = self.idle_from.0 - BYTE_HALVES * half;
+        let sampled = cycle.0.saturating_sub(start) / (2 * half);
         let both = u32::from(self.received_before) << BITS | u32::from(self.received);
         (both >> (u64::from(BITS) - sampled.min(u64::from(BITS)))) as u8
     }

@@ -57,6 +57,7 @@ impl Registers {
 
     /// The device sets a register, whatever software may do with it: the bits that exist. Nothing happens
     /// without a register at the offset.
+    #[inline]
     pub fn set(&mut self, register: u32, value: u32) {
         if let Some((number, row)) = self.map.find(register) {
             self.values[number] = value & row.mask;
@@ -64,22 +65,26 @@ impl Registers {
     }
 
     /// The device sets bits of a register, or clears them.
+    #[inline]
     pub fn put(&mut self, register: u32, bits: u32, on: bool) {
         let held = self[register];
         self.set(register, if on { held | bits } else { held & !bits });
     }
 
     /// True if any of `bits` is set.
+    #[inline]
     pub fn has(&self, register: u32, bits: u32) -> bool {
         self[register] & bits != 0
     }
 
     /// The field of a register that `mask` selects, as a number.
+    #[inline]
     pub fn field(&self, register: u32, mask: u32) -> u32 {
         super::field(self[register], mask)
     }
 
     /// The value of a register as software sees it, if the device does not compute it.
+    #[inline]
     pub fn held(&self, register: u32) -> u32 {
         let Some((number, row)) = self.map.find(register) else { return 0 };
         match row.rule {
@@ -92,6 +97,7 @@ impl Registers {
     }
 
     /// Software has read a register: bits that a read clears are cleared.
+    #[inline]
     pub fn was_read(&mut self, register: u32) {
         if let Some((number, row)) = self.map.find(register) {
             self.values[number] = row.after_read(self.values[number]);

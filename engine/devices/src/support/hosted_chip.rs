@@ -499,11 +499,13 @@ impl Chips {
     }
 
     /// The same, for reading.
+    #[inline]
     pub fn get(&self, select: usize) -> Option<&HostedChip> {
         self.chips.iter().find(|chip| chip.token as usize == select)
     }
 
     /// Chips with the numbers of their selects.
+    #[inline]
     pub fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostedChip)> {
         self.chips.iter_mut().map(|chip| (chip.token as usize, chip))
     }

@@ -129,6 +129,7 @@ impl SpiBus {
     }
 
     /// Shifts a burst, which for the chip ends at `end`: the bits that the controller samples.
+    #[inline]
     pub fn exchange(&mut self, burst: Burst, end: Ps, clock: SerialClock) -> u32 {
         self.count(burst);
         let answer = self.selected_chip().map_or(PULLED_UP, |chip| chip.shift(burst, end));
@@ -143,6 +144,7 @@ impl SpiBus {
     }
 
     /// Chips that are not selected see the clocks of a burst of ones, too: a memory card counts them at power-up.
+    #[inline]
     pub fn pass_idle_clocks(&mut self, burst: Burst, end: Ps) {
         let (selected, is_high) = (self.selected, burst.bits == u32::MAX >> (32 - burst.clocks));
         for (_, chip) in self.chips.each().filter(|(select, _)| is_high && selected >> select & 1 == 0) {

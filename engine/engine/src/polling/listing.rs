@@ -33,6 +33,7 @@ pub trait Polled {
 macro_rules! numbers {
     ($($kind:ty),*) => {$(
         impl Polled for $kind {
+            #[inline]
             fn polled(&mut self, poll: &mut Poll) -> bool {
                 poll.state(*self);
                 true
@@ -46,6 +47,7 @@ numbers!(bool, u8, u16, u32, u64);
 macro_rules! cast_numbers {
     ($($kind:ty),*) => {$(
         impl Polled for $kind {
+            #[inline]
             fn polled(&mut self, poll: &mut Poll) -> bool {
                 poll.state(*self as u64);
                 true
@@ -57,6 +59,7 @@ macro_rules! cast_numbers {
 cast_numbers!(usize, i8, i16, i32, i64, char);
 
 impl Polled for u128 {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(*self as u64);
         poll.state((*self >> 64) as u64);
@@ -65,24 +68,28 @@ impl Polled for u128 {
 }
 
 impl Polled for () {
+    #[inline]
     fn polled(&mut self, _: &mut Poll) -> bool {
         true
     }
 }
 
 impl Polled for Ps {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.0.polled(poll)
     }
 }
 
 impl Polled for Cycles {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.0.polled(poll)
     }
 }
 
 impl Polled for Hz {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.get());
         true
@@ -90,18 +97,21 @@ impl Polled for Hz {
 }
 
 impl Polled for ClockInput {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.rate.polled(poll)
     }
 }
 
 impl<T: Polled + ?Sized> Polled for Box<T> {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         (**self).polled(poll)
     }
 }
 
 impl<T: Polled> Polled for Option<T> {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.is_some());
         self.as_mut().is_none_or(|held| held.polled(poll))
@@ -109,6 +119,7 @@ impl<T: Polled> Polled for Option<T> {
 }
 
 impl<T: Polled, const N: usize> Polled for [T; N] {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.iter_mut().fold(true, |is_known, one| one.polled(poll) & is_known)
     }
@@ -117,6 +128,7 @@ impl<T: Polled, const N: usize> Polled for [T; N] {
 macro_rules! lists {
     ($($kind:ident),*) => {$(
         impl<T: Polled> Polled for $kind<T> {
+            #[inline]
             fn polled(&mut self, poll: &mut Poll) -> bool {
                 poll.state(self.len() as u64);
                 self.iter_mut().fold(true, |is_known, one| one.polled(poll) & is_known)
@@ -128,6 +140,7 @@ macro_rules! lists {
 lists!(Vec, VecDeque);
 
 impl<K: Copy + Polled, V: Polled> Polled for BTreeMap<K, V> {
+    #[inline]
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.len() as u64);
         self.iter_mut().fold(true, |is_known, (key, value)| {
@@ -140,6 +153,7 @@ impl<K: Copy + Polled, V: Polled> Polled for BTreeMap<K, V> {
 macro_rules! tuples {
     ($(($($name:ident $index:tt),*)),*) => {$(
         impl<$($name: Polled),*> Polled for ($($name,)*) {
+            #[inline]
             fn polled(&mut self, poll: &mut Poll) -> bool {
                 let mut is_known = true;
                 $(is_known &= self.$index.polled(poll);)*

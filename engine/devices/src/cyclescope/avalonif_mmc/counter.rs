@@ -33,10 +33,12 @@ impl DownCounter {
     }
 
     /// The flag for zero in clock `cycle`: a register, so it has the state of the clock before.
+    #[inline]
     pub fn flag(&self, cycle: Cycles) -> bool {
         if cycle <= self.loaded_at { self.flag_at_load } else { self.value(Cycles(cycle.0 - 1)) == 0 }
     }
 
+    #[inline]
     fn value(&self, cycle: Cycles) -> u32 {
         let elapsed = cycle.0.saturating_sub(self.loaded_at.0);
         u64::from(self.loaded).saturating_sub(elapsed) as u32

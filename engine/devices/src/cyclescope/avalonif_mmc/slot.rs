@@ -19,6 +19,7 @@ pub struct Slot {
 
 impl Slot {
     /// Brings both up to clock `cycle`. A card may be taken out between two calls, but none is put in.
+    #[inline]
     pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: Option<&HostedChip>) {
         let present = |edge| chip.is_some_and(|chip| chip.present(clock.ps_at_floor(Cycles(edge))));
         let taken = cycle.0.saturating_sub(DELAY_CYCLES);
