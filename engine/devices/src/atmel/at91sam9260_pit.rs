@@ -24,7 +24,7 @@ registers! {
 
 /// Clocks of a count.
 const PRESCALER: u64 = 16;
-const PICNT_MASK: u32 = 0xfff;
+const MOST_PICNT: u32 = field(PIVR_PICNT, PIVR_PICNT);
 
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
@@ -106,7 +106,7 @@ impl Table for Pit {
         let overflows = self.counter.settle(tick, range);
         if overflows > 0 {
             self.registers.put(SR, SR_PITS, true);
-            self.picnt = self.picnt.wrapping_add(overflows as u32) & PICNT_MASK;
+            self.picnt = self.picnt.wrapping_add(overflows as u32) & MOST_PICNT;
         }
     }
 

@@ -29,7 +29,7 @@ registers! {
         MSKR [0..4; STRIDE] 0x00 rw locked_by WPMR_WPEN in WPMR;
         /// That of the first line in the mask, or of line 0. OPD: open drain. EVTSEL: what is an event. PCFS and ICFS:
         /// the physical and the interrupt configuration are frozen.
-        CFGR [0..4; STRIDE] 0x04 rw locked_by WPMR_WPEN in WPMR reset CFGR_PUEN mask CFGR_MASK | CFGR_FROZEN {
+        CFGR [0..4; STRIDE] 0x04 rw locked_by WPMR_WPEN in WPMR reset CFGR_PUEN mask CFGR_WRITABLE | CFGR_FROZEN {
             FUNC 0..3, DIR 8, PUEN 9, PDEN 10, OPD 14, EVTSEL 24..27, PCFS 29 ro, ICFS 30 ro
         };
         PDSR [0..4; STRIDE] 0x08 ro volatile reset u32::MAX;
@@ -64,7 +64,7 @@ const INTERRUPTS: [&str; GROUPS] = ["interrupt of group A", "of group B", "of gr
 const SECURE: u32 = 0x1000;
 
 /// Bits of PIO_CFGR that software can write.
-const CFGR_MASK: u32 = 0x0703_f707;
+const CFGR_WRITABLE: u32 = 0x0703_f707;
 const FALLING: u32 = 0;
 const RISING: u32 = 1 << 24;
 const BOTH: u32 = 2 << 24;
@@ -164,8 +164,8 @@ impl Group {
         for line in bits(mask) {
             let line = &mut self.configurations[line as usize];
             let frozen = if *line & CFGR_PCFS != 0 { CFGR_PHYSICAL } else { 0 }
-                | if *line & CFGR_ICFS != 0 { CFGR_MASK & !CFGR_PHYSICAL } else { 0 };
-            *line = *line & (frozen | CFGR_FROZEN) | value & CFGR_MASK & !frozen;
+                | if *line & CFGR_ICFS != 0 { CFGR_WRITABLE & !CFGR_PHYSICAL } else { 0 };
+            *line = *line & (frozen | CFGR_FROZEN) | value & CFGR_WRITABLE & !frozen;
         }
         self.modes = modes_of(&self.configurations);
     }

@@ -24,8 +24,8 @@ registers! {
         CR "C{}CR" [1..3; PROCESSOR_BYTES] 0x00 rw { RXOIE 0, TXFIE 16 };
         MR "C{}MR" [1..3; PROCESSOR_BYTES] 0x04 rw reset CHANNEL_BITS { OM 0..6, FM 16..22 };
         SCR "C{}SCR" [1..3; PROCESSOR_BYTES] 0x08 wo { C 0..6, S 16..22 };
-        TOSR "C1TOC2SR" 0x0c ro volatile mask CHANNELS_MASK;
-        TOSR2 "C2TOC1SR" 0x1c ro volatile mask CHANNELS_MASK;
+        TOSR "C1TOC2SR" 0x0c ro volatile mask ALL_CHANNELS;
+        TOSR2 "C2TOC1SR" 0x1c ro volatile mask ALL_CHANNELS;
         HWCFGR 0x3f0 ro reset CHANNELS as u32 mask 0xff;
         VERR 0x3f4 ro reset 0x10 mask 0xff;
         IPIDR 0x3f8 ro reset 0x0010_0071;
@@ -37,7 +37,7 @@ const CHANNELS: usize = 6;
 const PROCESSORS: usize = 2;
 /// Processor 2's registers come after processor 1's.
 const PROCESSOR_BYTES: u32 = 0x10;
-const CHANNELS_MASK: u32 = (1 << CHANNELS) - 1;
+const ALL_CHANNELS: u32 = (1 << CHANNELS) - 1;
 const CHANNEL_BITS: u32 = MR_FM | MR_OM;
 
 /// A channel in one direction.

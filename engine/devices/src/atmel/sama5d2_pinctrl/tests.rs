@@ -71,7 +71,8 @@ fn a_configuration_goes_to_the_lines_of_the_mask() {
     let group = 2 * STRIDE;
     bench.write(NOW, group + MSKR, 1 << 5 | 1 << 9).unwrap();
     bench.write(NOW, group + CFGR, u32::MAX).unwrap();
-    for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_PUEN), (0, CFGR_PUEN)] {
+    for (mask, configuration) in [(1 << 5, CFGR_WRITABLE), (1 << 9, CFGR_WRITABLE), (1 << 4, CFGR_PUEN), (0, CFGR_PUEN)]
+    {
         bench.write(NOW, group + MSKR, mask).unwrap();
         assert_eq!(bench.value(NOW, group + CFGR), configuration, "mask {mask:#x}");
         // The secure view shows the same.

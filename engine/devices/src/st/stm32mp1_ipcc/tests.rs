@@ -63,13 +63,13 @@ fn one_write_frees_one_way_and_occupies_the_other() {
 fn interrupts_are_levels_of_unmasked_channels() {
     let mut bench = open();
     assert_eq!(bench.pending(), TX1 | TX2);
-    bench.write(Ps(0), C1SCR, CHANNELS_MASK << 16).unwrap();
+    bench.write(Ps(0), C1SCR, ALL_CHANNELS << 16).unwrap();
     assert_eq!(bench.pending(), RX2 | TX2);
     bench.write(Ps(0), C2SCR, 1 << 3).unwrap();
     assert_eq!(bench.pending(), TX1 | RX2 | TX2);
     bench.write(Ps(0), C1MR, 1 << (16 + 3)).unwrap();
     assert_eq!(bench.pending(), RX2 | TX2);
-    bench.write(Ps(0), C2MR, CHANNELS_MASK).unwrap();
+    bench.write(Ps(0), C2MR, ALL_CHANNELS).unwrap();
     assert_eq!(bench.pending(), TX2);
     bench.write(Ps(0), C2CR, CR_RXOIE).unwrap();
     assert_eq!(bench.pending(), 0);
@@ -82,8 +82,8 @@ fn interrupts_are_levels_of_unmasked_channels() {
 #[test]
 fn a_masked_channel_interrupts_nobody() {
     for (register, value, pending) in [
-        (C1MR, CHANNELS_MASK << 16, RX2 | TX2),
-        (C2MR, CHANNELS_MASK, TX1 | TX2),
+        (C1MR, ALL_CHANNELS << 16, RX2 | TX2),
+        (C2MR, ALL_CHANNELS, TX1 | TX2),
         (C2CR, CR_TXFIE, TX1 | TX2),
         (C1CR, CR_RXOIE, RX2 | TX2),
     ] {
