@@ -11,7 +11,8 @@ use engine::memory::ram::Ram;
 use engine::tiers::sized;
 use engine::time::Ps;
 use proptest::prelude::*;
-use std::cell::Cell;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::thread;
 
 /// Few where the tests themselves are emulated, as they are for aarch64: new code takes an emulator long.
@@ -154,7 +155,6 @@ fn compiled(machine: &Machine) -> Compiled {
 pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, ways());
-    let regions = Cell::new(0);
     proptest!(config(), |((acts, at, rounds, way) in cases)| {
         let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         let expected = run_to_exit(&mut interpreted);
@@ -162,13 +162,25 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
             let mut machine = machine_of::<T>(at, &acts, Some(rounds), how);
             prop_assert_eq!(&run_to_exit(&mut machine), &expected);
             prop_assert_eq!(left::<T>(&mut machine), left::<T>(&mut interpreted));
-            let compiled = compiled(&machine);
-            prop_assert_eq!(compiled.refused, 0);
-            regions.set(regions.get() + compiled.regions);
+            prop_assert_eq!(compiled(&machine).refused, 0);
         }
         prop_assert_eq!(compiled(&interpreted), Compiled::default());
     });
-    assert_eq!(regions.get() > 0, T::COMPILES);
+    assert_eq!(any_is_compiled::<T>(), T::COMPILES);
+}
+
+/// True if code is compiled in any of some programs, always the same ones: of a few random ones, none may be.
+fn any_is_compiled<T: Target>() -> bool {
+    let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
+    let mut runner = TestRunner::deterministic();
+    (0..4).any(|_| {
+        let acts = acts.new_tree(&mut runner).expect("a program").current();
+        T::CODE.into_iter().any(|at| {
+            let mut machine = machine_of::<T>(at, &acts, Some(60), Compiling::after(1));
+            run_to_exit(&mut machine);
+            compiled(&machine).regions > 0
+        })
+    })
 }
 
 /// Accesses without a shortcut take the same time: shared memory has no shortcuts.
