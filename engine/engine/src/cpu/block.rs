@@ -1,8 +1,8 @@
 //! Blocks: straight-line code, decoded once, with all its timing that does not depend on memory.
 //!
-//! A block is identified by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the
-//! results that are under way when it is entered. A write to its code kills it ([`places`]); a change of address
-//! translation drops all blocks.
+//! A block is identified by its virtual address, the state in which its code was decoded ([`Isa::Context`], which
+//! includes the page of code), and the results that are under way when it is entered. A write to its code kills it
+//! ([`places`]).
 
 mod finding;
 pub mod places;
@@ -13,10 +13,13 @@ use std::ops::Range;
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
 use super::memory_system::Via;
+use super::memory_system::fetch::pages::PageNumber;
 use places::{Places, Spread};
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;
+/// No mark of a page of code.
+pub const NOT_FETCHED: u32 = 0;
 /// Exit of a block that falls through.
 pub const FALLEN: usize = 0;
 /// Exit of a block that ends in a taken jump.
@@ -53,8 +56,9 @@ pub struct Hot<J> {
     pub end_pc: u32,
     /// Target of the taken branch or jump.
     pub taken_pc: u32,
-    /// The state of fetched lines under which all of its lines were found in the instruction cache.
-    pub fetched_epoch: u32,
+    /// The mark of its page of code if all of its lines were found in the instruction cache and none has left it; else
+    /// [`NOT_FETCHED`].
+    pub fetched: u32,
     /// Its static cycles: fallen through, taken.
     pub cycles: [u16; 2],
     /// The longest time that it may take, without memory.
@@ -90,6 +94,8 @@ pub struct Cold<I: Isa> {
     pub context_after: I::Context,
     /// The path by which it is fetched.
     pub fetch: Via,
+    /// The page of code in which its last byte is; the first one's is in its state.
+    pub last_page: PageNumber,
     /// Index of its first instruction.
     pub first_instr: u32,
     /// Its runs when the use of its compiled code was last reviewed.
@@ -238,8 +244,9 @@ pub struct Blocks<I: Isa> {
     uncompiled: usize,
     /// Dead blocks stay until another block takes their index.
     by_entry: BTreeMap<EntryOf<I>, u32>,
-    /// Numbers of the results that can be under way after jumps, from 1.
-    pending_numbers: BTreeMap<I::Pending, u32>,
+    /// Numbers of the results that can be under way after jumps, for code that [`Isa::is_apart`] and for other code,
+    /// from 1.
+    pending_numbers: BTreeMap<(I::Pending, bool), u32>,
     places: Places,
     code_in: Spread,
     totals: Breakdown,
@@ -288,7 +295,7 @@ impl<I: Isa> Blocks<I> {
 
     /// Marks all blocks as not known to be in the instruction cache.
     pub fn forget_fetched(&mut self) {
-        self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
+        self.hot.iter_mut().for_each(|hot| hot.fetched = NOT_FETCHED);
         self.sure.fill(0);
     }
 
@@ -398,8 +405,15 @@ impl<I: Isa> Blocks<I> {
         self.totals = totals;
     }
 
-    /// Adds a block of decoded code. `line_bytes` is the line size of the instruction cache.
-    pub fn add(&mut self, entry: EntryOf<I>, fetch: Via, line_bytes: u32, draft: Draft<I>) -> u32 {
+    /// Adds a block of decoded code, which ends in the page of code `last_page`. `line_bytes` is the line size of the
+    /// instruction cache.
+    pub fn add(
+        &mut self,
+        entry: EntryOf<I>,
+        (fetch, last_page): (Via, PageNumber),
+        line_bytes: u32,
+        draft: Draft<I>,
+    ) -> u32 {
         debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");
         let index = self.hot.len() as u32;
         let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
@@ -416,7 +430,7 @@ impl<I: Isa> Blocks<I> {
             pc: entry.pc,
             end_pc: entry.pc.wrapping_add(draft.bytes),
             taken_pc: draft.taken_pc,
-            fetched_epoch: 0,
+            fetched: NOT_FETCHED,
             cycles,
             longest_cycles: cycles[FALLEN].max(cycles[TAKEN]) + draft.mispredicted_cycles + draft.further_cycles,
             instructions: draft.instrs.len() as u16,
@@ -428,7 +442,7 @@ impl<I: Isa> Blocks<I> {
         self.infos.extend(draft.infos);
         self.instrs.extend(draft.instrs);
         let Draft { breakdown, pending, before_last, last, context_after, .. } = draft;
-        let pending_after_jump = self.number_pending(pending[TAKEN]);
+        let pending_after_jump = self.number_pending(pending[TAKEN], I::is_apart(&entry.context));
         self.cold.push(Cold {
             breakdown,
             entry,
@@ -439,6 +453,7 @@ impl<I: Isa> Blocks<I> {
             pending_after_jump,
             context_after,
             fetch,
+            last_page,
             first_instr,
             runs_before: 0,
             is_covered: false,
@@ -454,17 +469,19 @@ impl<I: Isa> Blocks<I> {
 
     // ---- For compiled code
 
-    fn number_pending(&mut self, pending: I::Pending) -> u32 {
-        if I::COMPILE_AFTER == 0 || pending.is_none() {
+    fn number_pending(&mut self, pending: I::Pending, is_apart: bool) -> u32 {
+        if I::COMPILE_AFTER == 0 || pending.is_none() && !is_apart {
             return 0;
         }
         let next = self.pending_numbers.len() as u32 + 1;
-        *self.pending_numbers.entry(pending).or_insert(next)
+        *self.pending_numbers.entry((pending, is_apart)).or_insert(next)
     }
 
     /// Makes compiled code find the whole block `index` for `entry`.
     pub fn settle(&mut self, entry: &EntryOf<I>, index: u32) {
-        let number = if entry.pending.is_none() { Some(&0) } else { self.pending_numbers.get(&entry.pending) };
+        let (pending, is_apart) = (entry.pending, I::is_apart(&entry.context));
+        let is_plain = pending.is_none() && !is_apart;
+        let number = if is_plain { Some(&0) } else { self.pending_numbers.get(&(pending, is_apart)) };
         if let Some(number) = number {
             let tag = u64::from(*number) << 32 | u64::from(entry.pc);
             self.settled[lookup_slot(entry.pc)] = Settled { tag, index };

@@ -3,6 +3,7 @@
 use super::Cpu;
 use super::isa::Isa;
 use super::memory_system::fetch::line_order;
+use super::memory_system::fetch::pages::{PAGE_BYTES, PageNumber};
 use super::memory_system::{Done, Mmu, Quiet, Via};
 use crate::bus::Bus;
 
@@ -19,14 +20,15 @@ impl<I: Isa> Cpu<I> {
         };
         self.report_own_origin(bus);
         self.charge(pc);
+        self.follow_lines();
         fetched
     }
 
     /// A fetch from memory at the core takes no time, except for translation.
     fn fetch_local(&mut self, bus: &mut Bus, index: u32) -> bool {
-        let (first, last) = self.ends_of(index);
-        for va in [first, last] {
-            if self.memory.has_code_page(self.isa.mmu(), va) {
+        let ((first, last), pages) = (self.ends_of(index), self.pages_of(index));
+        for (va, page) in [(first, pages.0), (last, pages.1)] {
+            if self.memory.has_code_page(page) {
                 continue;
             }
             if !self.code_stays(bus, index) {
@@ -48,12 +50,20 @@ impl<I: Isa> Cpu<I> {
         (first, first.wrapping_add(hot.end_pc.wrapping_sub(hot.pc) - 1))
     }
 
+    /// The pages of code of a block's first and last byte.
+    #[inline(always)]
+    fn pages_of(&self, index: u32) -> (PageNumber, PageNumber) {
+        let cold = &self.blocks.cold[index as usize];
+        (I::page(&cold.entry.context), cold.last_page)
+    }
+
     /// True if a block's code is where its addresses lead now; otherwise the caller has to check again before it runs
     /// the block.
     fn code_stays(&mut self, bus: &Bus, index: u32) -> bool {
-        let (first, last) = self.ends_of(index);
-        let stays = self.memory.code_stays(bus, self.isa.mmu(), first, last);
-        if !stays {
+        let (ends, pages) = (self.ends_of(index), self.pages_of(index));
+        let stays = self.memory.code_stays(bus, self.isa.mmu(), ends, pages);
+        if !stays && pages.0 != pages.1 {
+            // The block is found by its first page alone.
             self.code_moved();
         }
         stays
@@ -61,8 +71,8 @@ impl<I: Isa> Cpu<I> {
 
     /// True if the micro TLB has the pages of a block that is not fetched through a cache.
     fn has_pages(&self, index: u32) -> bool {
-        let (first, last) = self.ends_of(index);
-        [first, last].into_iter().all(|va| self.memory.has_code_page(self.isa.mmu(), va))
+        let pages = self.pages_of(index);
+        self.memory.has_code_page(pages.0) && self.memory.has_code_page(pages.1)
     }
 
     /// Fetches the one instruction of a block past the cache.
@@ -112,7 +122,7 @@ impl<I: Isa> Cpu<I> {
     /// True if all of a block's lines except perhaps the first are present: then the block does not wait for a fetch
     /// within it.
     pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
-        self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
+        self.lines_of(index).skip(1).all(|(page, line)| self.memory.has_fetch_line(page, line))
     }
 
     /// The cache line after that of `addr`.
@@ -120,18 +130,23 @@ impl<I: Isa> Cpu<I> {
         (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
     }
 
-    pub(super) fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<I> {
+    /// The lines of a block that is fetched through the cache, each with its page of code.
+    pub(super) fn lines_of(&self, index: u32) -> impl Iterator<Item = (PageNumber, u32)> + use<I> {
         let hot = &self.blocks.hot[index as usize];
-        let bytes = self.line_bytes;
-        let first = hot.pc & I::ADDRESS_MASK & !(bytes - 1);
-        (0..u32::from(hot.lines)).map(move |line| first.wrapping_add(line * bytes))
+        let (bytes, pages) = (self.line_bytes, self.pages_of(index));
+        let pc = hot.pc & I::ADDRESS_MASK;
+        let first = pc & !(bytes - 1);
+        (0..u32::from(hot.lines)).map(move |line| {
+            let line = first.wrapping_add(line * bytes);
+            (if (line ^ pc) & !(PAGE_BYTES - 1) == 0 { pages.0 } else { pages.1 }, line)
+        })
     }
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
-        let first = self.lines_of(index).next();
+        let first = self.lines_of(index).next().map(|(_, line)| line);
         let pc = self.ends_of(index).0;
-        for line in self.lines_of(index) {
-            if self.memory.has_fetch_line(line) {
+        for (page, line) in self.lines_of(index) {
+            if self.memory.has_fetch_line(page, line) {
                 continue;
             }
             if !self.code_stays(bus, index) {
@@ -172,6 +187,7 @@ impl<I: Isa> Cpu<I> {
         let wanted = [pc, last & mask].into_iter().take(if (pc ^ last) & mask == 0 { 1 } else { 2 });
         let stays = wanted.into_iter().all(|wanted| self.fetch_passing(bus, index, pc & mask, wanted));
         self.charge(pc);
+        self.follow_lines();
         stays
     }
 
@@ -225,6 +241,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let fetched = self.fetch_past_cache(bus, index, at, pc, end_pc);
         self.charge(pc);
+        self.follow_lines();
         fetched
     }
 
@@ -250,9 +267,8 @@ impl<I: Isa> Cpu<I> {
                 }
                 continue;
             }
-            if !self.memory.code_stays(bus, self.isa.mmu(), pc, end_pc.wrapping_sub(1)) {
+            if !self.code_stays(bus, index) {
                 self.leave_in_the_middle(index, info.instr);
-                self.code_moved();
                 return false;
             }
             let epoch = self.memory.fetch_epoch();
@@ -298,10 +314,13 @@ impl<I: Isa> Cpu<I> {
             Via::Passing => true,
             Via::Local => self.has_pages(index),
             Via::Uncached => I::FETCHES_IN_BLOCKS && self.has_pages(index),
-            Via::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
+            Via::Cached => self.lines_of(index).all(|(page, line)| self.memory.has_fetch_line(page, line)),
         };
-        if here {
-            self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();
+        let (page, last_page) = self.pages_of(index);
+        // A mark stands for one page only.
+        if here && page == last_page {
+            self.lines_of(index).for_each(|(_, line)| self.memory.note_block(line, index));
+            self.blocks.hot[index as usize].fetched = self.memory.mark_of(page);
         }
         here
     }
@@ -331,15 +350,16 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(crate) fn use_line_of_last(&mut self, pc: u32) {
         let line = pc & I::ADDRESS_MASK & !(self.line_bytes - 1);
-        if self.memory.stamps_fetches() && self.memory.has_fetch_line(line) {
+        let page = I::page(&self.isa.context());
+        if self.memory.stamps_fetches() && self.memory.has_fetch_line(page, line) {
             self.memory.stamp_fetch(line, line_order::stamp_after(self.shell.instructions));
         }
     }
 
     #[inline(never)]
     fn stamp_lines_to(&mut self, index: u32, last: u32, stamp: u64) {
-        for line in self.lines_of(index).take_while(|line| *line <= last) {
-            if self.memory.has_fetch_line(line) {
+        for (page, line) in self.lines_of(index).take_while(|(_, line)| *line <= last) {
+            if self.memory.has_fetch_line(page, line) {
                 self.memory.stamp_fetch(line, stamp);
             }
         }
@@ -356,7 +376,7 @@ impl<I: Isa> Cpu<I> {
     /// True if all lines of a block are in the instruction cache, and nothing watches its fetches.
     #[inline(always)]
     pub(super) fn has_lines(&mut self, index: u32) -> bool {
-        self.blocks.hot[index as usize].fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index)
+        self.memory.is_valid(self.blocks.hot[index as usize].fetched) || self.look_for_lines(index)
     }
 
     /// Core cycle `now`, and the cycle up to which no event is due.

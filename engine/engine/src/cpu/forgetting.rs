@@ -1,6 +1,7 @@
 //! Invalidation of decoded and compiled code: it was overwritten, comes from elsewhere, or is fetched in another way.
 
 use super::Cpu;
+use super::block::NOT_FETCHED;
 use super::isa::Isa;
 use crate::bus::Bus;
 use crate::bus::code::{CodeLog, CodeSpan};
@@ -55,6 +56,22 @@ impl<I: Isa> Cpu<I> {
     /// else runs.
     pub(super) fn code_moved(&mut self) {
         self.written_epoch = CodeLog::UNKNOWN;
+    }
+
+    /// Has blocks checked again of which lines have left the instruction cache.
+    #[inline(always)]
+    pub(crate) fn follow_lines(&mut self) {
+        if self.memory.has_stale_blocks() {
+            self.check_stale_blocks();
+        }
+    }
+
+    #[inline(never)]
+    fn check_stale_blocks(&mut self) {
+        match self.memory.take_stale_blocks() {
+            Some(stale) => stale.for_each(|index| self.blocks.hot[index as usize].fetched = NOT_FETCHED),
+            None => self.blocks.forget_fetched(),
+        }
     }
 
     /// Drops decoded blocks of code that is not in a RAM: stores report writes to RAMs only.

@@ -14,6 +14,7 @@ use super::calls::Flow;
 use super::compile::{Emitter, RegisterBits, Resumed, Value};
 use super::cost::{Cost, Sort};
 use super::memory_system::access::Abort;
+use super::memory_system::fetch::pages::{PageNumber, UNTRANSLATED};
 use super::memory_system::{Mmu, Via};
 use super::polling_loops::counting::Counting;
 use super::polling_loops::iteration::Iteration;
@@ -153,6 +154,19 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// Continues at `address`, in the form that blocks use, in the state `context`, which does not include the
     /// privilege.
     fn go_to(core: &mut Cpu<Self>, address: u32, context: Self::Context);
+
+    /// The page of code to which a state belongs.
+    #[inline(always)]
+    fn page(_context: &Self::Context) -> PageNumber {
+        UNTRANSLATED
+    }
+
+    /// True for the state of code that other code with the same address and the same results under way must not reach
+    /// by a jump: code of another privilege.
+    #[inline(always)]
+    fn is_apart(_context: &Self::Context) -> bool {
+        false
+    }
 
     /// The state at the target of a jump to `address`.
     fn context_of_target(core: &Cpu<Self>) -> Self::Context;
@@ -420,7 +434,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
         true
     }
 
-    /// Drops cached values that depend on the state, after a snapshot has been loaded.
+    /// Drops cached values that depend on the state after a snapshot has been loaded, or on numbers of pages of code
+    /// after these have been numbered anew.
     fn loaded(_core: &mut Cpu<Self>) {}
 
     // ---- The core in the machine's view: see [`crate::core::Core`]

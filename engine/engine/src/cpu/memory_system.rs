@@ -126,6 +126,8 @@ pub struct Memory {
     touched: Entries,
     /// Addresses may be translated.
     translates: bool,
+    /// They are translated by tables in memory.
+    walks: bool,
     /// Addresses are not translated now (the MMU is off or missing), data is uncached, and the core waits for each
     /// store.
     flat: bool,
@@ -226,6 +228,7 @@ impl Memory {
             code_pages: CodePages::new(),
             touched: Entries::default(),
             translates: true,
+            walks: false,
             flat: true,
             cached: false,
             streams: [false; 2],
@@ -282,8 +285,11 @@ impl Memory {
         if changed {
             self.shortcuts_privileged = privileged;
             self.clear_shortcuts();
-            self.learn_fetches();
-            self.fetched.clear();
+            // Where addresses are translated by tables, pages of code have a privilege.
+            if !self.walks || self.flat {
+                self.learn_fetches();
+                self.clear_fetched();
+            }
         }
         changed
     }
@@ -291,9 +297,16 @@ impl Memory {
     /// Updates this after a change of registers that control translation, permissions or caches.
     pub fn translation_changed<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
-        self.clear_shortcuts();
         self.learn_fetches();
-        self.fetched.clear();
+        self.clear_fetched();
+        self.mapping_changed();
+    }
+
+    /// Updates this after a change of registers that control translation or permissions only: lines of instructions
+    /// stay where they are.
+    pub fn mapping_changed(&mut self) {
+        self.clear_shortcuts();
+        self.lose_code_pages();
         self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
         self.state.tlb.flush_micro();
@@ -309,6 +322,7 @@ impl Memory {
     /// Determines the modes of access from these registers.
     fn look_at<M: Mmu>(&mut self, mmu: &M) {
         self.translates = M::TRANSLATES;
+        self.walks = M::WALKS;
         self.flat = if M::TRANSLATES {
             !mmu.mmu_is_on()
         } else {

@@ -73,15 +73,16 @@ impl<I: Isa> Read<I> {
 
 impl<I: Isa> Cpu<I> {
     /// Decodes the block for `entry`: of a whole block that continues in a line missing in the cache, only the first
-    /// line. A block of lines that no cache keeps has one line, or two if its first instruction spans both. `None` if
-    /// blocks have to be dropped first. The exception is that of its first instruction.
-    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<Option<u32>, I::Exception> {
+    /// line. A block of lines that no cache keeps has one line, or two if its first instruction spans both. The
+    /// exception is that of its first instruction.
+    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<u32, I::Exception> {
         if let Some(exception) = self.isa.refuses_code() {
             return Err(exception);
         }
         let start = entry.pc & I::ADDRESS_MASK;
         let (via, physical) = self.memory.code_via(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
-        let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
+        let page = I::page(&entry.context);
+        let cold = via == Via::Cached && !self.memory.has_fetch_line(page, self.next_line(start));
         let passes = via == Via::Passing;
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && (cold || passes);
         let room = room_in_page(bus, physical).min(self.memory.code_room(bus, self.isa.mmu(), start));
@@ -119,16 +120,14 @@ impl<I: Isa> Cpu<I> {
             read.end_where_blocks_begin(entry.context);
         }
         let bytes = read.bytes;
-        if !self.memory.note_code(bus, self.isa.mmu(), start, start.wrapping_add(bytes - 1)) {
-            self.code_moved();
-            return Ok(None);
-        }
+        let ends = (start, start.wrapping_add(bytes - 1));
+        let last_page = self.memory.last_page(bus, self.isa.mmu(), ends, page).map_err(I::fetch_abort)?;
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
-        let index = self.blocks.add(entry, via, self.line_bytes, draft);
+        let index = self.blocks.add(entry, (via, last_page), self.line_bytes, draft);
         self.mark_code(bus, index, (start, physical), bytes, room);
-        Ok(Some(index))
+        Ok(index)
     }
 
     /// Bytes of code at `at`.

@@ -244,6 +244,12 @@ impl<I: Isa> Cpu<I> {
         if self.blocks.are_full() {
             self.drop_blocks();
         }
+        if self.memory.code_pages_are_full() {
+            self.drop_blocks();
+            self.memory.number_code_pages_anew();
+            I::loaded(self);
+        }
+        self.follow_lines();
         if self.are_counters_full() {
             self.drop_blocks();
             self.begin_counters_anew();
@@ -341,14 +347,14 @@ impl<I: Isa> Cpu<I> {
 
     /// The block at the current address, decoded if necessary. Only one line of cold code is run at first: then no
     /// whole block is decoded, and the line's block stands for it. `None` if it can't be fetched, and the core is at
-    /// its handler; or if blocks have to be dropped first.
+    /// its handler.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = EntryOf::<I> { pc: I::address(self), context: self.isa.context(), extent, pending: self.pending };
         if let Some(index) = self.known_block(entry) {
             return Some(index);
         }
         if extent == Extent::Whole
-            && !self.memory.has_fetch_line(self.next_line(self.pc))
+            && !self.memory.has_fetch_line(I::page(&entry.context), self.next_line(self.pc))
             && let Some(index) = self.known_block(EntryOf::<I> { extent: Extent::Line, ..entry })
         {
             return Some(index);
@@ -356,7 +362,7 @@ impl<I: Isa> Cpu<I> {
         match self.read_block(bus, entry) {
             Ok(index) => {
                 self.follow_marks(bus);
-                index
+                Some(index)
             }
             Err(exception) => {
                 I::raise(self, bus, exception);

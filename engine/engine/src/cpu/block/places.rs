@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Blocks, NO_BLOCK, NOT_SETTLED, lookup_slot};
+use super::{Blocks, NO_BLOCK, NOT_FETCHED, NOT_SETTLED, lookup_slot};
 use crate::bus::code::CodeSpan;
 use crate::cpu::isa::Isa;
 
@@ -159,7 +159,7 @@ impl<I: Isa> Blocks<I> {
     fn bury(&mut self, index: u32) {
         self.places.dead += 1;
         let hot = &mut self.hot[index as usize];
-        (hot.fetched_epoch, hot.code) = (0, self.uncompiled);
+        (hot.fetched, hot.code) = (NOT_FETCHED, self.uncompiled);
         let at = lookup_slot(hot.pc);
         let slots = self.lookup.iter_mut().flat_map(|slots| &mut slots[2 * at..2 * at + 2]);
         slots.filter(|slot| slot.index == index).for_each(|slot| slot.entry = None);

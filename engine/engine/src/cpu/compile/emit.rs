@@ -320,7 +320,7 @@ impl<I: Isa> Emitter<'_, I> {
     /// Stamps the lines of the current block, which has run completely: see [`order`].
     fn stamp_lines(&mut self) {
         let cpu = self.cpu;
-        let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
+        let stamps = cpu.lines_of(self.index).filter_map(|(_, line)| cpu.memory.fetch_stamp_at(line));
         let stamps: Vec<usize> = stamps.collect();
         if !stamps.is_empty() {
             let number = self.instructions_and(line_order::STAMP_AFTER);

@@ -12,6 +12,8 @@ use super::stubs::signature;
 use crate::cpu::Cpu;
 use crate::cpu::block::{FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
 use crate::cpu::isa::Isa;
+use crate::cpu::memory_system::Memory;
+use crate::cpu::memory_system::fetch::pages::MOST_PAGES;
 
 impl<I: Isa> Emitter<'_, I> {
     /// Continues only if `condition` holds; otherwise emits `otherwise`, far from the hot path, which ends there.
@@ -196,15 +198,31 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// True if the block whose [`Hot`] is at `hot + offset` is known to be in the instruction cache.
     pub(super) fn is_fetched(&mut self, hot: Value, offset: i32) -> Value {
-        let at = offset + offset_of!(Hot<I::Jump>, fetched_epoch) as i32;
-        let seen = self.b.ins().load(I32, own(), hot, at);
-        self.b.ins().icmp(IntCC::Equal, self.epoch, seen)
+        let mark = self.mark_of(hot, offset);
+        let number = self.b.ins().band_imm(mark, MOST_PAGES as i64 - 1);
+        let number = self.b.ins().uextend(I64, number);
+        let offset = self.b.ins().ishl_imm(number, i64::from(size_of::<u32>().ilog2()));
+        let at = self.b.ins().iadd(self.core, offset);
+        let valid = self.b.ins().load(I32, own(), at, Self::VALID_PAGES);
+        self.b.ins().icmp(IntCC::Equal, valid, mark)
     }
 
     /// As [`Emitter::is_fetched`], for a known block.
     pub(super) fn is_fetched_at(&mut self, index: u32) -> Value {
+        let page = I::page(&self.blocks().cold[index as usize].entry.context);
         let hot = self.b.use_var(self.hot);
-        self.is_fetched(hot, self.offset_to(index))
+        let mark = self.mark_of(hot, self.offset_to(index));
+        let at = Self::VALID_PAGES + i32::from(page) * size_of::<u32>() as i32;
+        let valid = self.b.ins().load(I32, own(), self.core, at);
+        self.b.ins().icmp(IntCC::Equal, valid, mark)
+    }
+
+    /// Offset in the core of the marks of pages of code that are present.
+    const VALID_PAGES: i32 = (offset_of!(Cpu<I>, memory) + Memory::VALID_PAGES) as i32;
+
+    /// [`Hot::fetched`] of the block whose [`Hot`] is at `hot + offset`.
+    fn mark_of(&mut self, hot: Value, offset: i32) -> Value {
+        self.b.ins().load(I32, own(), hot, offset + offset_of!(Hot<I::Jump>, fetched) as i32)
     }
 
     /// Jumps to the block that has been linked to an exit since, if any.

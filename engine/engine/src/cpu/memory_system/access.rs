@@ -51,7 +51,7 @@ impl Translation {
 }
 
 /// Memory type of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum MemoryType {
     /// Accesses happen exactly as programmed, one after the other.
     StronglyOrdered,
@@ -72,7 +72,7 @@ pub enum MemoryType {
 }
 
 /// Cacheability of Normal memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Cacheability {
     /// Caches do not keep it.
     NonCacheable,

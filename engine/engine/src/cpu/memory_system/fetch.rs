@@ -27,6 +27,7 @@ use crate::memory::cache::{Cache, NO_LINE};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 use line_order::Stamps;
+use pages::{NO_PAGE, PageNumber};
 use passing::Passing;
 
 /// Lines that [`FetchLines`] can hold.
@@ -37,11 +38,19 @@ const SLOTS: usize = 1 << 10;
 pub(super) struct FetchLines {
     /// Virtual and physical address of the line in each slot.
     slots: Box<[(u32, u32); SLOTS]>,
+    /// The page of code in which each of them is.
+    pages: Box<[PageNumber; SLOTS]>,
+    /// Blocks that were found to have all of their lines, by the slots of these lines.
+    blocks: Box<[Vec<u32>; SLOTS]>,
+    /// Blocks of which lines have been removed since [`Memory::take_stale_blocks`].
+    stale: Vec<u32>,
+    /// All blocks are stale.
+    all_stale: bool,
     /// Slots that hold a line, in no order; and the place of each of them in that list.
     held: Vec<u16>,
     places: Box<[u16; SLOTS]>,
     shift: u32,
-    /// Incremented whenever a line is removed; never 0.
+    /// Incremented whenever a line is removed, or a page leaves the micro TLB; never 0.
     pub epoch: u32,
     /// The order in which lines are used matters: see [`line_order`].
     by_use: bool,
@@ -56,6 +65,10 @@ impl FetchLines {
     pub fn new(line_bytes: u32, by_use: bool) -> FetchLines {
         FetchLines {
             slots: Box::new([(NO_LINE, NO_LINE); SLOTS]),
+            pages: Box::new([NO_PAGE; SLOTS]),
+            blocks: Box::new([const { Vec::new() }; SLOTS]),
+            stale: Vec::new(),
+            all_stale: false,
             held: Vec::with_capacity(SLOTS),
             places: Box::new([0; SLOTS]),
             shift: line_bytes.trailing_zeros(),
@@ -67,19 +80,37 @@ impl FetchLines {
     }
 
     #[inline(always)]
-    fn has(&self, line: u32) -> bool {
-        self.slots[self.slot_of(line)].0 == line
+    fn has(&self, page: PageNumber, line: u32) -> bool {
+        let slot = self.slot_of(line);
+        self.slots[slot].0 == line && self.pages[slot] == page
     }
 
-    fn add(&mut self, line: u32, physical: u32) {
+    fn add(&mut self, page: PageNumber, line: u32, physical: u32) {
         let slot = self.slot_of(line);
         let before = std::mem::replace(&mut self.slots[slot], (line, physical));
+        let page_before = std::mem::replace(&mut self.pages[slot], page);
         if before.0 == NO_LINE {
             self.places[slot] = self.held.len() as u16;
             self.held.push(slot as u16);
-        } else if before.0 != line {
+        } else if (before.0, page_before) != (line, page) {
+            self.stale.append(&mut self.blocks[slot]);
             self.went();
         }
+    }
+
+    /// Records that a block has been found to have this line, which is present.
+    fn note_block(&mut self, line: u32, index: u32) {
+        let slot = self.slot_of(line);
+        let blocks = &mut self.blocks[slot];
+        if !blocks.contains(&index) {
+            blocks.push(index);
+        }
+    }
+
+    /// Forgets all blocks: they have been dropped.
+    fn forget_blocks(&mut self) {
+        self.held.iter().for_each(|slot| self.blocks[usize::from(*slot)].clear());
+        self.stale.clear();
     }
 
     /// Empties a slot, and drops its stamp.
@@ -91,28 +122,25 @@ impl FetchLines {
         }
         self.slots[slot] = (NO_LINE, NO_LINE);
         self.stamps[slot] = 0;
+        self.stale.append(&mut self.blocks[slot]);
     }
 
     /// Removes the line at a physical address, under all of its virtual addresses: their low 12 bits are equal.
-    fn remove_physical(&mut self, physical: u32) {
+    pub fn remove_physical(&mut self, physical: u32) {
         let in_page = ((physical & 0xfff) >> self.shift) as usize;
         let step = (0x1000 >> self.shift).max(1) as usize;
         self.remove(in_page, step, |slot| slot.1 == physical);
     }
 
-    /// Removes the lines of a page that has left the micro TLB. Blocks of the page without lines (fetched past the
-    /// cache, or from memory at the core) are checked again, too.
-    pub fn remove_page(&mut self, page: u32, bytes: u32) {
-        self.remove(0, 1, |slot| slot.0.wrapping_sub(page) < bytes);
-        self.went();
-    }
-
-    /// Removes all lines and their stamps.
-    pub fn clear(&mut self) {
+    /// Removes all lines and their stamps. The marks of their blocks have become invalid.
+    fn clear(&mut self) {
         while let Some(slot) = self.held.pop() {
-            self.slots[usize::from(slot)] = (NO_LINE, NO_LINE);
-            self.stamps[usize::from(slot)] = 0;
+            let slot = usize::from(slot);
+            self.slots[slot] = (NO_LINE, NO_LINE);
+            self.stamps[slot] = 0;
+            self.blocks[slot].clear();
         }
+        self.stale.clear();
         self.went();
     }
 
@@ -285,13 +313,40 @@ impl Memory {
         true
     }
 
-    /// True if the instruction cache has the line at `va_line`, and its use changes nothing.
+    /// True if the instruction cache has the line at `va_line`, in a page of code, and its use changes nothing.
     #[inline(always)]
-    pub fn has_fetch_line(&self, va_line: u32) -> bool {
-        self.fetched.has(va_line)
+    pub fn has_fetch_line(&self, page: PageNumber, va_line: u32) -> bool {
+        self.fetched.has(page, va_line) && self.has_code_page(page)
     }
 
-    /// A number that is incremented whenever a line of [`Memory::has_fetch_line`] is removed; never 0.
+    /// Records that a block has been found to have this line, which is present.
+    pub fn note_block(&mut self, va_line: u32, index: u32) {
+        self.fetched.note_block(va_line, index);
+    }
+
+    /// True if some blocks have lost lines since [`Memory::take_stale_blocks`].
+    #[inline(always)]
+    pub fn has_stale_blocks(&self) -> bool {
+        !self.fetched.stale.is_empty() || self.fetched.all_stale
+    }
+
+    /// The blocks that have lost lines since this was last called; `None` for all of them.
+    pub fn take_stale_blocks(&mut self) -> Option<std::vec::Drain<'_, u32>> {
+        if std::mem::take(&mut self.fetched.all_stale) {
+            self.fetched.stale.clear();
+            return None;
+        }
+        Some(self.fetched.stale.drain(..))
+    }
+
+    /// Removes all lines of [`Memory::has_fetch_line`], whose uses have been taken.
+    pub(super) fn clear_fetched(&mut self) {
+        self.fetched.all_stale |= !self.code_pages.begin_era();
+        self.fetched.clear();
+    }
+
+    /// A number that changes whenever a line of [`Memory::has_fetch_line`] is removed, or a page leaves the micro TLB;
+    /// never 0.
     #[inline(always)]
     pub fn fetch_epoch(&self) -> u32 {
         self.fetched.epoch
@@ -305,7 +360,7 @@ impl Memory {
     }
 
     fn look_up_line<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<(), AbortOf<M>> {
-        let place = self.code_place(trip, mmu, va)?;
+        let (place, page) = self.code_place(trip, mmu, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
         self.learn_fetches_of_set(line);
@@ -330,7 +385,7 @@ impl Memory {
             if let Some(other) = self.fetched.used_in_slot_of(va) {
                 self.learn_fetches_of_set(other);
             }
-            self.fetched.add(va & !((1 << self.fetched.shift) - 1), line);
+            self.fetched.add(page, va & !((1 << self.fetched.shift) - 1), line);
         }
         Ok(())
     }
@@ -339,7 +394,7 @@ impl Memory {
     pub fn forget_fetched(&mut self) {
         self.forget_uncached();
         self.learn_fetches();
-        self.fetched.clear();
+        self.clear_fetched();
         self.state.passing = Passing::default();
         self.state.icache.iter_mut().for_each(Cache::invalidate_all);
         self.icache_has_lines = false;
@@ -371,7 +426,7 @@ impl Memory {
     /// On demand: fetches the first missing word of the instruction.
     fn fetch_word<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, pc: u32, end_pc: u32) -> Result<bool, AbortOf<M>> {
         let Some(va) = self.state.words.missing(pc, end_pc) else { return Ok(true) };
-        let place = self.code_place(trip, mmu, va)?;
+        let (place, _) = self.code_place(trip, mmu, va)?;
         let word = self.read(trip, place, Transfer::Read(Purpose::Fetch, AccessSize::Word));
         word.map_err(|fault| abort_of(va, false, fault))?;
         self.state.words.fetched(va);
@@ -451,7 +506,7 @@ impl Memory {
         let chunk = match ahead {
             Some(ahead) if in_flow && holds(ahead.chunk) => ahead.chunk,
             _ => {
-                let place = self.code_place(trip, mmu, va)?;
+                let (place, _) = self.code_place(trip, mmu, va)?;
                 let chunk = Chunk::at(va, chunks.bytes);
                 self.fetch_chunk(trip, place, chunk, va).map_err(|fault| abort_of(va, false, fault))?;
                 chunk
@@ -479,7 +534,7 @@ impl Memory {
         if self.would_lose_page(mmu, chunk.first, flow) {
             return;
         }
-        let Ok(place) = self.code_place(trip, mmu, chunk.first) else { return };
+        let Ok((place, _)) = self.code_place(trip, mmu, chunk.first) else { return };
         let bus = &trip.bus;
         let kept = place.outer && bus.outer().is_some_and(|outer| outer.enabled);
         let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);

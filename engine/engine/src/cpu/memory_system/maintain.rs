@@ -28,7 +28,7 @@ impl Memory {
                 self.work(&mut trip);
                 self.state.tlb.invalidate(entries);
                 self.clear_shortcuts();
-                self.fetched.clear();
+                self.lose_code_pages();
                 self.forget_uncached();
             }
             Maintenance::BranchPredictor(_) => {}
@@ -65,21 +65,31 @@ impl Memory {
         self.work(trip);
         self.forget_uncached();
         self.learn_fetches();
-        self.fetched.clear();
         match lines {
             Lines::At(va) => {
                 let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
-                self.state.icache.iter_mut().for_each(|cache| cache.drop_line(place.physical));
+                self.drop_icache_line(place.physical);
             }
             Lines::SetWay(register) => {
-                if let Some(cache) = &mut self.state.icache {
+                let line = self.state.icache.as_ref().and_then(|cache| {
                     let (set, way) = set_way(cache.shape(), register);
-                    cache.line_at(set, way).into_iter().for_each(|line| cache.drop_line(line.line_addr));
-                }
+                    cache.line_at(set, way)
+                });
+                line.into_iter().for_each(|line| self.drop_icache_line(line.line_addr));
             }
-            Lines::All => self.state.icache.iter_mut().for_each(Cache::invalidate_all),
+            Lines::All => {
+                self.clear_fetched();
+                self.state.icache.iter_mut().for_each(Cache::invalidate_all);
+            }
         }
         Ok(())
+    }
+
+    fn drop_icache_line(&mut self, physical: u32) {
+        if let Some(cache) = &mut self.state.icache {
+            self.fetched.remove_physical(cache.line_addr(physical));
+            cache.drop_line(physical);
+        }
     }
 
     fn dcache_lines<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, lines: Lines, work: Work) -> Result<(), AbortOf<M>> {

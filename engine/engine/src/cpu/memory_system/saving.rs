@@ -50,7 +50,8 @@ impl Memory {
     pub(in crate::cpu) fn begin_anew<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
         self.shortcut_losses.fill(0);
-        self.fetched.clear();
+        self.code_pages.all_left();
+        self.clear_fetched();
         self.icache_has_lines = true;
         self.forget_paths();
     }

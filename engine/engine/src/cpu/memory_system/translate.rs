@@ -2,6 +2,7 @@
 
 use super::access::{Access, Cacheability, Kind, MemoryType, Translation};
 use super::accounts::{Part, Purpose};
+use super::fetch::pages::PageNumber;
 use super::meter::Trip;
 use super::mmu::{AbortOf, Identity, Mmu};
 use super::outward::Transfer;
@@ -43,10 +44,16 @@ impl Memory {
         Ok(self.data_place_of(trip.bus, mmu, to))
     }
 
-    /// Destination of an instruction fetch.
-    pub(super) fn code_place<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<Place, AbortOf<M>> {
+    /// Destination of an instruction fetch, and the page of code in which it is.
+    pub(super) fn code_place<M: Mmu>(
+        &mut self,
+        trip: &mut Trip,
+        mmu: &M,
+        va: u32,
+    ) -> Result<(Place, PageNumber), AbortOf<M>> {
         let to = self.translation(trip, mmu, va, mmu.access(Kind::Execute, 0))?;
-        Ok(self.code_place_of(trip.bus, mmu, to))
+        let page = self.note_code_page(mmu, va, to);
+        Ok((self.code_place_of(trip.bus, mmu, to), page))
     }
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
@@ -155,11 +162,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Removes the lines of a page that is no longer in the micro TLB.
+    /// Follows the loss of a page from a micro TLB: lines of instructions are not accessed without it, and those of data
+    /// are removed.
     fn forget_page(&mut self, kind: Kind, page: &Entry) {
         if kind == Kind::Execute {
-            self.learn_fetches();
-            self.fetched.remove_page(page.page, page.to.page_bytes);
+            self.lose_code_page(page.page, page.to.page_bytes);
         } else {
             self.learn_uses();
             self.shortcuts.remove_span(page.page, page.to.page_bytes);

@@ -27,6 +27,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::memory_system::Via;
 use crate::cpu::memory_system::access::how;
+use crate::cpu::memory_system::fetch::pages::{PageNumber, UNTRANSLATED};
 use crate::cpu::polling_loops::counting::Counting;
 use crate::cpu::polling_loops::iteration::Iteration;
 use crate::cpu::read::Read;
@@ -77,6 +78,9 @@ pub struct ArmSet<P: Profile> {
     pub(super) nesting: Nesting<[u32; 16]>,
     /// See [`Context::flash`].
     pub(super) flash: Answer,
+    /// The page of code of the next instruction, when last looked up.
+    #[state(skip)]
+    pub(super) page: PageNumber,
 }
 
 /// State on which decoding depends.
@@ -89,6 +93,8 @@ pub struct Context {
     /// How a flash interface answers, which determines how code is fetched. Not part of the position at which the core
     /// continues.
     pub flash: Answer,
+    /// The page of code. Not part of the position at which the core continues.
+    pub page: PageNumber,
 }
 
 impl<P: Profile> Isa for ArmSet<P> {
@@ -133,6 +139,7 @@ impl<P: Profile> Isa for ArmSet<P> {
             predictor: Predictor::default(),
             nesting: Nesting::default(),
             flash: Answer::Kept,
+            page: UNTRANSLATED,
         }
     }
 
@@ -144,7 +151,22 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn context(&self) -> Context {
         let (it, privileged) = (self.system.state().it, self.system.is_privileged());
-        Context { it, privileged, flash: self.flash }
+        Context { it, privileged, flash: self.flash, page: self.page }
+    }
+
+    #[inline(always)]
+    fn page(context: &Context) -> PageNumber {
+        context.page
+    }
+
+    #[inline(always)]
+    fn is_apart(context: &Context) -> bool {
+        P::WALKS && !context.privileged
+    }
+
+    #[inline(always)]
+    fn locate(core: &mut Arm<P>, bus: &mut Bus) -> bool {
+        !P::WALKS || core.find_page(bus)
     }
 
     /// With the T bit in bit 0.
@@ -162,7 +184,7 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     #[inline]
     fn context_of_target(_core: &Arm<P>) -> Context {
-        Context { it: 0, privileged: false, flash: Answer::Kept }
+        Context { it: 0, privileged: false, flash: Answer::Kept, page: UNTRANSLATED }
     }
 
     /// Within an IT block, instructions run one by one: their meaning depends on ITSTATE.
@@ -492,6 +514,21 @@ impl<P: Profile> Isa for ArmSet<P> {
 
 impl<P: Profile> Arm<P> {
     /// The events of the performance monitors.
+    /// Finds the page of the current address. False if it can't be fetched, and the core is at its handler.
+    #[inline]
+    fn find_page(&mut self, bus: &mut Bus) -> bool {
+        match self.memory.code_page(bus, &self.isa.system, self.pc) {
+            Ok(page) => {
+                self.isa.page = page;
+                true
+            }
+            Err(abort) => {
+                P::raise(self, bus, P::fetch_abort(abort));
+                false
+            }
+        }
+    }
+
     pub(super) fn events(&self) -> Events {
         let [icache, dcache] = self.memory.cache_counters();
         Events {
@@ -505,7 +542,8 @@ impl<P: Profile> Arm<P> {
 
     /// Sets the core's position: an address with the T bit, and ITSTATE.
     pub(super) fn set_place(&mut self, address: u32, it: u8) {
-        ArmSet::go_to(self, address, Context { it, privileged: false, flash: Answer::Kept });
+        let context = Context { it, privileged: false, flash: Answer::Kept, page: UNTRANSLATED };
+        ArmSet::go_to(self, address, context);
     }
 
     /// The base of a store may be computed by its own instruction first; only stores without that count.

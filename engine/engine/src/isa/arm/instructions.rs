@@ -85,6 +85,7 @@ impl<P: Profile> Arm<P> {
                 self.memory.translation_changed(&self.isa.system);
                 self.drop_blocks();
             }
+            Effect::MappingChanged => self.memory.mapping_changed(),
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
             Effect::Translate(lookup) => P::look_up(self, bus, lookup),
         }
@@ -101,11 +102,11 @@ impl<P: Profile> Arm<P> {
     fn maintain(&mut self, bus: &mut Bus, maintenance: Maintenance) {
         match maintenance {
             Maintenance::BranchPredictor(_) | Maintenance::Icache(Lines::All) => self.isa.predictor.invalidate(),
-            Maintenance::Tlb(_) => self.drop_blocks(),
             _ => {}
         }
         let done = self.memory.maintain(bus, &self.isa.system, self.shell.cycles, maintenance);
         self.shell.cycles += done.cycles;
+        self.follow_lines();
         if let Err(abort) = done.result {
             P::raise(self, bus, P::data_abort(abort));
         }

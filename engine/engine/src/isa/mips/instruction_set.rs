@@ -24,6 +24,7 @@ use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::memory_system::Via;
+use crate::cpu::memory_system::fetch::pages::PageNumber;
 use crate::cpu::polling_loops::counting::Counting;
 use crate::cpu::polling_loops::iteration::Iteration;
 use crate::cpu::read::Read;
@@ -65,6 +66,7 @@ pub struct MipsSet {
     #[state(skip)]
     pub(super) pages: Pages,
     /// The page of the next instruction, when last looked up.
+    #[state(skip)]
     pub(super) page: Page,
     /// The address of an exception, and the general registers.
     pub(super) nesting: Nesting<(u32, [u32; 32])>,
@@ -128,6 +130,11 @@ impl Isa for MipsSet {
         core.find_page(bus) && (core.isa.page.via != Via::Uncached || core.fetch_uncached(bus))
     }
 
+    #[inline(always)]
+    fn page(context: &Page) -> PageNumber {
+        context.number
+    }
+
     fn is_current(core: &Mips, index: u32) -> bool {
         let entry = &core.blocks.cold[index as usize].entry;
         core.isa.pages.find(entry.pc) == Some(entry.context)
@@ -140,6 +147,7 @@ impl Isa for MipsSet {
 
     fn loaded(core: &mut Mips) {
         core.isa.pages.forget();
+        core.isa.page = NO_PAGE;
     }
 
     #[inline]
@@ -357,10 +365,14 @@ impl Mips {
             self.isa.page = page;
             return true;
         }
-        match self.memory.code_via(bus, &self.isa.system, self.pc) {
-            Ok((via, physical)) => {
+        let found = self
+            .memory
+            .code_via(bus, &self.isa.system, self.pc)
+            .and_then(|(via, physical)| Ok((physical, (via, self.memory.code_page(bus, &self.isa.system, self.pc)?))));
+        match found {
+            Ok((physical, how)) => {
                 let whole = bus.unsplit(physical, PAGE_BYTES);
-                self.isa.page = self.isa.pages.add(self.pc, physical, via, whole);
+                self.isa.page = self.isa.pages.add(self.pc, physical, how, whole);
                 true
             }
             Err(abort) => {

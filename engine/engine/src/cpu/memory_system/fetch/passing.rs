@@ -58,7 +58,7 @@ impl Memory {
     pub fn fetch_passing_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va: u32) -> Done<(), M::Status> {
         let line_bytes = self.config.icache.map_or(super::super::LINE_BYTES, |shape| shape.line_bytes);
         let mut trip = self.trip(bus, now);
-        let result = self.code_place(&mut trip, mmu, va).and_then(|place| {
+        let result = self.code_place(&mut trip, mmu, va).and_then(|(place, _)| {
             let line = place.physical & !(line_bytes - 1);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let burst = Transfer::ReadBurst(Purpose::Fetch, line_bytes);

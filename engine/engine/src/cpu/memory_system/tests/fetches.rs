@@ -18,7 +18,12 @@ impl Rig {
         }
     }
 
-    fn fetch_line(&mut self, line: u32) -> (u64, Result<bool, Abort<Refused>>) {
+    pub fn has_line(&mut self, line: u32) -> bool {
+        let page = self.memory.code_page(&self.bus, &self.registers, line).unwrap();
+        self.memory.has_fetch_line(page, line)
+    }
+
+    pub fn fetch_line(&mut self, line: u32) -> (u64, Result<bool, Abort<Refused>>) {
         let now = self.now;
         let done = self.memory.fetch_line(&mut self.bus, &self.registers, now, line);
         self.passed(done)
@@ -75,11 +80,11 @@ fn lines_are_filled_and_then_have_shortcuts() {
     assert_eq!(rig.memory.code_via(&rig.bus, &rig.registers, RAM + 0x40), Ok((Via::Cached, RAM + 0x40)));
     let epoch = rig.memory.fetch_epoch();
     assert_eq!(rig.fetch_line(RAM + 0x40), (READ + 9, Ok(false)));
-    assert!(rig.memory.has_fetch_line(RAM + 0x40) && !rig.memory.has_fetch_line(RAM + 0x60));
+    assert!(rig.has_line(RAM + 0x40) && !rig.has_line(RAM + 0x60));
     assert_eq!(rig.fetch_line(RAM + 0x40), (0, Ok(true)));
     assert_eq!(rig.memory.fetch_epoch(), epoch);
     rig.maintain(Maintenance::Icache(Lines::All));
-    assert!(!rig.memory.has_fetch_line(RAM + 0x40) && rig.memory.fetch_epoch() != epoch);
+    assert!(!rig.has_line(RAM + 0x40) && rig.memory.fetch_epoch() != epoch);
     rig.now += 100;
     assert_eq!(rig.fetch_line(RAM + 0x40).0, READ + 9);
 }
@@ -92,7 +97,7 @@ fn a_line_that_has_to_go_has_no_shortcut_any_more() {
         rig.now += 100;
         rig.fetch_line(RAM + 512 * n).1.unwrap();
     }
-    let here = (0..3).filter(|n| rig.memory.has_fetch_line(RAM + 512 * n)).count();
+    let here = (0..3).filter(|n| rig.has_line(RAM + 512 * n)).count();
     assert_eq!(here, 2);
 }
 
@@ -109,18 +114,18 @@ fn the_line_goes_that_was_used_longest_ago_by_stamps_too() {
     fill(&mut rig, a);
     fill(&mut rig, b);
     // Both lines are present. `a` is used after `b`, and only a stamp records that.
-    assert!(rig.memory.stamps_fetches() && rig.memory.has_fetch_line(a) && rig.memory.has_fetch_line(b));
+    assert!(rig.memory.stamps_fetches() && rig.has_line(a) && rig.has_line(b));
     let (state, epoch) = (rig.memory.state(), rig.memory.fetch_epoch());
     rig.memory.stamp_fetch(b, 7);
     rig.memory.stamp_fetch(a, 8);
     assert!(!rig.memory.behaves_like(0, &state, 0), "another line goes next");
     assert_eq!(rig.memory.fetch_epoch(), epoch);
     fill(&mut rig, c);
-    assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(b) && rig.memory.fetch_epoch() != epoch);
+    assert!(rig.has_line(a) && !rig.has_line(b) && rig.memory.fetch_epoch() != epoch);
     rig.memory.stamp_fetch(c, 9);
     rig.memory.stamp_fetch(a, 10);
     fill(&mut rig, d);
-    assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(c));
+    assert!(rig.has_line(a) && !rig.has_line(c));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Translation lookaside buffers and walks.
 
 use super::*;
-use crate::cpu::memory_system::access::TlbEntries;
+use crate::cpu::memory_system::access::{Lines, TlbEntries};
 
 /// Of a table that the data cache does not hold: a line.
 const WALK: u64 = READ + 9;
@@ -90,7 +90,7 @@ fn what_a_tlb_has_is_good_for_both_sides_whichever_cache_is_on() {
     rig.word(RAM);
     let line = rig.memory.fetch_line(&mut rig.bus, &rig.registers, rig.now, RAM);
     assert!(rig.passed(line).1.is_ok());
-    assert!(rig.memory.has_fetch_line(RAM), "fetched through the cache");
+    assert!(rig.has_line(RAM), "fetched through the cache");
     rig.word(RAM);
     assert_eq!(rig.memory.cache_counters().map(|counters| counters.fills), [1, 0]);
 }
@@ -100,27 +100,65 @@ fn code_is_where_the_tlbs_have_it_and_else_where_the_tables_say() {
     let mut rig = rig(Registers { page_bytes: 4096, offset: 0x8000_0000, ..all_on() }, tlb_config());
     let va = RAM + 0x8000_0000;
     rig.memory.translation_changed(&rig.registers);
-    let stays = |rig: &Rig| rig.memory.code_stays(&rig.bus, &rig.registers, va, va + 7);
+    let page = |rig: &mut Rig| rig.memory.code_page(&rig.bus, &rig.registers, va).unwrap();
     let place = |rig: &Rig| rig.memory.code_via(&rig.bus, &rig.registers, va).map(|(_, physical)| physical);
-    assert!(rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7) && stays(&rig));
-    assert!(!rig.memory.has_code_page(&rig.registers, va));
-    let page = rig.memory.fetch_page(&mut rig.bus, &rig.registers, rig.now, va);
-    assert_eq!(rig.passed(page).0, 2 + 1 + WALK);
-    assert!(rig.memory.has_code_page(&rig.registers, va));
+    let first = page(&mut rig);
+    let stays = |rig: &mut Rig| rig.memory.code_stays(&rig.bus, &rig.registers, (va, va + 7), (first, first));
+    assert!(stays(&mut rig) && !rig.memory.has_code_page(first));
+    let fetched = rig.memory.fetch_page(&mut rig.bus, &rig.registers, rig.now, va);
+    assert_eq!(rig.passed(fetched).0, 2 + 1 + WALK);
+    assert!(rig.memory.has_code_page(first) && rig.memory.is_valid(rig.memory.mark_of(first)));
     rig.registers.offset += 0x4000;
-    assert!(stays(&rig) && place(&rig) == Ok(RAM), "the TLB was not invalidated");
+    assert!(stays(&mut rig) && place(&rig) == Ok(RAM), "the TLB was not invalidated");
     // The micro TLB has 2 entries, the main one 2 for each of 4 pages.
     let epoch = rig.memory.fetch_epoch();
     for other in [4, 8, 12] {
         let page = rig.memory.fetch_page(&mut rig.bus, &rig.registers, rig.now, va + (other << 12));
         rig.passed(page).1.unwrap();
     }
-    assert_ne!(rig.memory.fetch_epoch(), epoch, "blocks are looked at again");
-    assert!(!rig.memory.has_code_page(&rig.registers, va) && !stays(&rig));
+    assert_ne!(rig.memory.fetch_epoch(), epoch, "regions are looked at again");
+    assert!(!rig.memory.has_code_page(first) && !stays(&mut rig));
     assert_eq!(place(&rig), Ok(RAM + 0x4000));
-    assert!(!rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7), "there are others from elsewhere");
-    rig.memory.forget_code();
-    assert!(rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7) && stays(&rig));
+    assert_ne!(page(&mut rig), first, "code from elsewhere");
+    rig.registers.offset -= 0x4000;
+    assert_eq!(page(&mut rig), first, "mapped as before, it is the same page");
+}
+
+#[test]
+fn lines_of_a_page_are_there_again_with_the_page() {
+    let mut rig = rig(all_on(), tlb_config());
+    rig.fetch_line(RAM).1.unwrap();
+    assert!(rig.has_line(RAM));
+    let page = rig.memory.code_page(&rig.bus, &rig.registers, RAM).unwrap();
+    let mark = rig.memory.mark_of(page);
+    rig.memory.note_block(RAM, 7);
+    let flush = |rig: &mut Rig| _ = rig.maintain(Maintenance::Tlb(TlbEntries::All));
+    for change in [flush as fn(&mut Rig), |rig: &mut Rig| rig.memory.mapping_changed()] {
+        change(&mut rig);
+        assert!(!rig.has_line(RAM) && !rig.memory.is_valid(mark));
+        assert!(rig.fetch_line(RAM + 0x40).0 > 0, "the page's entry takes time");
+        assert!(rig.has_line(RAM) && rig.memory.is_valid(mark), "the other line has not gone");
+    }
+    assert!(!rig.memory.has_stale_blocks());
+    rig.maintain(Maintenance::Icache(Lines::At(RAM)));
+    assert!(!rig.has_line(RAM) && rig.has_line(RAM + 0x40));
+    assert_eq!(rig.memory.take_stale_blocks().unwrap().collect::<Vec<_>>(), [7]);
+    rig.maintain(Maintenance::Icache(Lines::All));
+    assert!(!rig.has_line(RAM + 0x40) && !rig.memory.is_valid(mark), "no block has its lines");
+}
+
+#[test]
+fn a_fetch_with_another_privilege_is_of_another_page() {
+    let mut rig = rig(all_on(), tlb_config());
+    rig.memory.translation_changed(&rig.registers);
+    rig.fetch_line(RAM).1.unwrap();
+    let page = rig.memory.code_page(&rig.bus, &rig.registers, RAM).unwrap();
+    rig.registers.privileged = false;
+    rig.memory.privilege_changed(false);
+    assert!(!rig.has_line(RAM) && rig.memory.has_fetch_line(page, RAM));
+    rig.registers.privileged = true;
+    rig.memory.privilege_changed(true);
+    assert!(rig.has_line(RAM), "it was not touched");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub enum Effect {
     Maintain(Maintenance),
     /// Translation, permissions or the enables of caches have changed: drop all values that depend on them.
     TranslationChanged,
+    /// As [`Effect::TranslationChanged`], but neither the enables of caches nor the way in which code is decoded.
+    MappingChanged,
     /// Translate, and pass the result to [`super::System::translated`].
     Translate(Lookup),
     /// Access a register of the device beside the core.

@@ -127,9 +127,9 @@ impl Registers {
     }
 }
 
-/// True for the registers on which translation, permissions and the use of caches depend.
-fn is_of_translation(number: Number) -> bool {
-    matches!(number, SCTLR | ACTLR | (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
+/// True for the registers, beside SCTLR and ACTLR, on which translation and permissions depend.
+fn is_of_mapping(number: Number) -> bool {
+    matches!(number, (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
 }
 
 impl System {
@@ -181,8 +181,12 @@ impl System {
             _ => {
                 let (register, mask) = self.registers.plain(number)?;
                 let before = std::mem::replace(register, *register & !mask | value & mask);
-                if is_of_translation(number) && *register != before {
-                    return Some(Effect::TranslationChanged);
+                if *register != before {
+                    return Some(match number {
+                        SCTLR | ACTLR => Effect::TranslationChanged,
+                        _ if is_of_mapping(number) => Effect::MappingChanged,
+                        _ => Effect::Next,
+                    });
                 }
             }
         }
