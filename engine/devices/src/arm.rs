@@ -5,3 +5,4 @@ pub mod armv7m_itm;
 pub mod armv7m_systick;
 pub mod gic_400;
 pub mod pl310_cache;
+pub mod psci;

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 use crate::activity::{Activities, Scope};
 use crate::bus::code::CodeLog;
-use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
+use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, FirmwareCall, IrqLine};
 use crate::bus::interrupt_sources::InterruptSources;
 use crate::bus::lines::Lines;
 use crate::bus::repeated_reads::RepeatedReads;
@@ -227,6 +227,8 @@ pub struct Bus {
     pub device_names: Vec<String>,
     /// The device that serves system registers of the cores ([`Device::core_register`]).
     pub core_registers: Option<DeviceId>,
+    /// The model of the firmware that cores call ([`Device::firmware_call`]).
+    pub firmware: Option<DeviceId>,
     /// Events to come.
     pub events: EventQueue,
     /// Connections of pins.
@@ -593,6 +595,11 @@ impl Bus {
             }
             value
         })
+    }
+
+    /// Calls the board's firmware; `None` on a board without.
+    pub fn firmware_call(&mut self, function: u32, parameters: [u32; 3], now: Ps) -> Option<FirmwareCall> {
+        self.with_device(self.firmware?, now, |device, ctx| device.firmware_call(function, parameters, ctx))
     }
 
     /// True while `id` is being called: a further access to it would be recursive.

@@ -229,6 +229,17 @@ pub trait Device: State + Polled + Send {
         None
     }
 
+    /// True for a model of the firmware that a core's smc calls: see [`Device::firmware_call`].
+    fn is_firmware(&self) -> bool {
+        false
+    }
+
+    /// An instruction calls the firmware at `ctx.now`, by the SMC calling convention (Arm DEN0028): a function's number
+    /// and its first parameters. `None` where the device is no firmware.
+    fn firmware_call(&mut self, _function: u32, _parameters: [u32; 3], _ctx: &mut Ctx) -> Option<FirmwareCall> {
+        None
+    }
+
     /// True if the device makes accesses of its own (DMA).
     fn is_master(&self) -> bool {
         false
@@ -392,6 +403,26 @@ pub enum CoreRegister {
     Single(u32, u32, u32, u32),
     /// Of 64 bits: CRm, opc1.
     Double(u32, u32),
+}
+
+/// The outcome of a call of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirmwareCall {
+    /// Cycles of the calling core that the call takes.
+    pub cycles: u64,
+    /// What follows then.
+    pub then: FirmwareAnswer,
+}
+
+/// The core's state after a call of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirmwareAnswer {
+    /// It goes on with this result.
+    Value(u32),
+    /// It waits for an interrupt, as in wfi, then goes on with this result.
+    WaitForInterrupt(u32),
+    /// The run ends with this status: the board is off, or in reset.
+    Exit(i32),
 }
 
 /// The event that a device waits for: asked for once, however often the device finds that it needs it.

@@ -454,6 +454,9 @@ fn add_node<'a>(
                 if device.has_core_registers() {
                     bus.core_registers = Some(id);
                 }
+                if device.is_firmware() {
+                    bus.firmware = Some(id);
+                }
             }
             follow_clocks(&reader, &mut bus.clocks, User::Device(id));
             bus.shared_lines.add(reader.interrupt_lines().iter().copied(), id);

@@ -1,6 +1,7 @@
 //! Explanations of exceptions, as a user would look them up in the manual.
 
 use super::architecture::SystemSide as _;
+use super::system::execute::SMC;
 use super::system::{Abort, FaultStatus, System};
 use crate::cpu::memory_system::Mmu as _;
 
@@ -10,6 +11,13 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.features();
     match encoding {
         u32::MAX => "this is the value of erased flash",
+        // The core decodes smc of both sets, and reports it in this form.
+        _ if encoding & !15 == SMC && !system.is_privileged() => "smc in User mode",
+        _ if encoding & 15 != 0 && encoding & !15 == SMC => "smc with a number other than 0, which no firmware takes",
+        SMC => {
+            "smc, and the board has no firmware that answers: a node with compatible = \"arm,psci-1.0\" and method = \
+             \"smc\" adds one"
+        }
         _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
         _ if is_advanced_simd(encoding, system.state.thumb) => "Advanced SIMD (NEON), which is not modelled",
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",

@@ -3,9 +3,12 @@
 use super::architecture::Profile;
 use super::instruction_set::Arm;
 use super::op::{Code, Op};
+use super::system::execute::SMC;
 use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
+use crate::bus::device::FirmwareAnswer;
+use crate::core::Stop;
 use crate::semihosting;
 
 impl<P: Profile> Arm<P> {
@@ -36,6 +39,7 @@ impl<P: Profile> Arm<P> {
             }
         };
         let effect = match done {
+            Ok(Effect::FirmwareCall) if bus.firmware.is_none() => return P::raise(self, bus, P::undefined(SMC)),
             Ok(Effect::DeviceRegister(access)) => match self.device_register(bus, access) {
                 Some(()) => Effect::Next,
                 None => return P::raise(self, bus, P::undefined(access.encoding)),
@@ -81,6 +85,11 @@ impl<P: Profile> Arm<P> {
                 self.update_limit(bus);
             }
             Effect::Semihosting => self.call_host(bus),
+            Effect::FirmwareCall => self.call_firmware(bus),
+            Effect::NotModelled(what) => {
+                let name = &self.shell.name;
+                bus.note_of_core(what, || format!("{name}: {what}"));
+            }
             Effect::TranslationChanged => {
                 self.memory.translation_changed(&self.isa.system);
                 self.drop_blocks();
@@ -96,6 +105,24 @@ impl<P: Profile> Arm<P> {
         let answer = semihosting::call(self.caller(bus), self.x[0], self.x[1]);
         if let Some(value) = self.host_answered(answer) {
             self.x[0] = value;
+        }
+    }
+
+    /// Makes the call of the board's firmware: the core spends the call's cycles in it.
+    fn call_firmware(&mut self, bus: &mut Bus) {
+        let [function, parameters @ ..] = [0, 1, 2, 3].map(|register: usize| self.x[register]);
+        let Some(done) = bus.firmware_call(function, parameters, self.shell.now()) else { return };
+        self.shell.cycles += done.cycles;
+        self.shell.spent.exceptions += done.cycles;
+        self.pending = Pending::NONE;
+        match done.then {
+            FirmwareAnswer::Value(value) => self.x[0] = value,
+            FirmwareAnswer::WaitForInterrupt(value) => {
+                self.x[0] = value;
+                self.isa.system.event_register().wait_for_interrupt();
+                self.wait(bus);
+            }
+            FirmwareAnswer::Exit(status) => self.shell.stop = Some(Stop::Exit(status)),
         }
     }
 

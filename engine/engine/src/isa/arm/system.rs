@@ -3,14 +3,15 @@
 //!
 //! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5
 //! Technical Reference Manual (DDI 0433). Only the secure world is modelled, in which a core starts. There is no
-//! monitor mode, and smc is undefined.
+//! monitor mode: smc calls a model of the firmware if the board has one, and is undefined otherwise.
 
 mod attributes;
 pub mod config;
+mod cp14;
 mod debug;
 pub mod effect;
 pub mod exceptions;
-mod execute;
+pub mod execute;
 mod maintenance;
 pub mod mmu;
 pub mod modes;
@@ -24,6 +25,7 @@ pub use crate::cpu::memory_system::access::{
     Access, Barrier, Cacheability, Kind, Lines, Maintenance, MemoryType, TlbEntries, Translation,
 };
 pub use config::SystemConfig;
+pub use cp14::DebugConfig;
 pub use effect::{DeviceRegister, Effect, Lookup, Now};
 pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
@@ -37,6 +39,7 @@ use super::registers::COUNT;
 use crate::core::Awaited;
 use crate::inputs::Inputs;
 use crate::state::State;
+use cp14::Cp14;
 use modes::Banks;
 use pmu::Pmu;
 use registers::{Registers, SCTLR_Z};
@@ -58,6 +61,7 @@ pub struct System {
     event: EventRegister,
     banks: Banks,
     registers: Registers,
+    cp14: Cp14,
     /// The local exclusive monitor (ARM, A3.4.1): physical address and size in bytes of the last exclusive load, while
     /// its reservation holds.
     reserved: Option<(u32, u32)>,
@@ -84,6 +88,7 @@ impl SystemSide for System {
             event: EventRegister::default(),
             banks: Banks::default(),
             registers: Registers::new(),
+            cp14: Cp14::new(config.debug),
             reserved: None,
             pmu: Pmu::default(),
             config,

@@ -1,7 +1,7 @@
 //! Configuration of a core's system side, and the identification registers that follow from it.
 
 use super::super::op::Features;
-use super::System;
+use super::{DebugConfig, System};
 use crate::memory::cache::CacheShape;
 
 /// Main ID register of the Cortex-A5 r0p1: Arm, part 0xc05.
@@ -46,6 +46,8 @@ pub struct SystemConfig {
     pub generic_timer: bool,
     /// Event counters of its performance monitors, up to [`super::pmu::MAX_COUNTERS`].
     pub counters: u8,
+    /// Its debug logic.
+    pub debug: DebugConfig,
 }
 
 impl SystemConfig {
@@ -73,6 +75,7 @@ impl SystemConfig {
             caches_need_smp: false,
             generic_timer: false,
             counters: 2,
+            debug: DebugConfig::CORTEX_A5,
         }
     }
 
@@ -103,6 +106,7 @@ impl SystemConfig {
             caches_need_smp: true,
             generic_timer: true,
             counters: 4,
+            debug: DebugConfig::CORTEX_A7,
             ..SystemConfig::cortex_a5(features, icache, dcache)
         }
     }

@@ -30,6 +30,11 @@ pub enum Effect {
     SendEvent,
     /// Make the semihosting call x0 with the parameter x1; write the answer to x0; then continue after the instruction.
     Semihosting,
+    /// Call the firmware of the board by the SMC calling convention (DEN0028): the number of the function in x0, its
+    /// parameters in x1 to x3, its result in x0. Undefined on a board without firmware.
+    FirmwareCall,
+    /// Note once that this is not modelled; then continue after the instruction.
+    NotModelled(&'static str),
     /// Maintain caches or TLBs in the memory side.
     Maintain(Maintenance),
     /// Translation, permissions or the enables of caches have changed: drop all values that depend on them.

@@ -14,7 +14,7 @@ const SEMIHOSTING_T32: u32 = 0xab;
 /// setend be, in A32.
 const SETEND_BE: u32 = 0xf101_0200;
 /// smc #0, in A32.
-const SMC: u32 = 0xe160_0070;
+pub const SMC: u32 = 0xe160_0070;
 /// A coprocessor with the registers of a trivial Jazelle implementation, which read as zero: cp14 with this opc1.
 const JAZELLE: u32 = 7;
 
@@ -37,6 +37,8 @@ impl System {
     pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
         match op.code {
             Code::Svc => self.call(op.imm),
+            // The calling convention has no other number (DEN0028, SMC and HVC immediate value).
+            Code::Smc if op.imm & 15 == 0 && self.is_privileged() => Ok(Effect::FirmwareCall),
             Code::Smc => Err(Exception::Undefined(SMC | op.imm & 15)),
             Code::Bkpt => Err(Exception::Bkpt(op.imm)),
             Code::Undefined => Err(Exception::Undefined(op.imm)),
@@ -122,6 +124,7 @@ impl System {
                 None => self.read_register(number, now),
             },
             (14, (_, JAZELLE, ..)) => Some(0),
+            (14, number) => self.read_cp14(number),
             _ => None,
         };
         set_register_or_nzcv(x, op.rd, value.ok_or(Exception::Undefined(encoding(op)))?);
@@ -133,17 +136,22 @@ impl System {
         let effect = match coprocessor(op) {
             (15, number) => self.timer(number, op, Some(value)).or_else(|| self.write_register(number, value, now)),
             (14, (_, JAZELLE, ..)) => Some(Effect::Next),
+            (14, number) => self.write_cp14(number, value),
             _ => None,
         };
         effect.ok_or(Exception::Undefined(encoding(op)))
     }
 
-    /// mrrc and mcrr: only the generic timer has registers of 64 bits.
-    fn access_pair(&self, x: &X, op: &Op) -> Result<Effect, Exception> {
+    /// mrrc and mcrr: the generic timer's registers of 64 bits, and two addresses of the debug logic.
+    fn access_pair(&self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
         let (coprocessor, (_, opc1, crm, _)) = coprocessor(op);
         let read = u32::from(op.code == Code::Mrrc) << 20;
         let registers = u32::from(op.ra & 15) << 16 | u32::from(op.rd & 15) << 12;
         let encoding = 0xec40_0000 | read | registers | coprocessor << 8 | opc1 << 4 | crm;
+        if let (14, Code::Mrrc, Some(value)) = (coprocessor, op.code, self.wide_cp14(crm, opc1)) {
+            (x[op.rd as usize], x[op.ra as usize]) = (value as u32, (value >> 32) as u32);
+            return Ok(Effect::Next);
+        }
         let value = u64::from(x[op.ra as usize]) << 32 | u64::from(x[op.rd as usize]);
         let written = (op.code == Code::Mcrr).then_some(value);
         let effect = self.wide_timer_register((crm, opc1), written, [op.rd, op.ra], encoding);

@@ -90,7 +90,8 @@ fn calls_are_exceptions_or_semihosting() {
     assert_eq!(svc(false, 0xab), Err(Exception::Svc(0xab)));
     assert_eq!(svc(true, 0), Err(Exception::Svc(0)));
     assert_eq!(system.execute(&mut x, &op(Code::Bkpt, 0, 5), &NOW), Err(Exception::Bkpt(5)));
-    assert_eq!(system.execute(&mut x, &op(Code::Smc, 0, 0), &NOW), Err(Exception::Undefined(0xe160_0070)));
+    assert_eq!(system.execute(&mut x, &op(Code::Smc, 0, 0), &NOW), Ok(Effect::FirmwareCall));
+    assert_eq!(system.execute(&mut x, &op(Code::Smc, 0, 3), &NOW), Err(Exception::Undefined(0xe160_0073)));
     assert_eq!(system.execute(&mut x, &op(Code::Setend, 0, 1), &NOW), Err(Exception::Undefined(0xf101_0200)));
 }
 
@@ -168,8 +169,8 @@ fn what_is_not_there_is_undefined_with_its_encoding() {
     let (mut system, mut x) = system();
     let mrc = coprocessor(Code::Mrc, 15, (11, 1, 2, 3));
     assert_eq!(system.execute(&mut x, &mrc, &NOW), Err(Exception::Undefined(0xee3b_3f72)));
-    let mcr = coprocessor(Code::Mcr, 14, (0, 0, 1, 0));
-    assert_eq!(system.execute(&mut x, &mcr, &NOW), Err(Exception::Undefined(0xee00_3e11)));
+    let mcr = coprocessor(Code::Mcr, 14, (0, 0, 0, 0));
+    assert_eq!(system.execute(&mut x, &mcr, &NOW), Err(Exception::Undefined(0xee00_3e10)));
     let mrrc = Op { ra: 4, ..coprocessor(Code::Mrrc, 15, (0, 1, 14, 0)) };
     assert_eq!(system.execute(&mut x, &mrrc, &NOW), Err(Exception::Undefined(0xec54_3f1e)));
 }
