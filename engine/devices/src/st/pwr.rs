@@ -1,8 +1,9 @@
 //! The power controllers of STM32F4 and STM32L4+ (RM0090, RM0383 and RM0432, "Power control (PWR)"): one device, by a
-//! table for each part.
+//! table for each part. That of STM32MP1 has regulators instead of voltages, and is a device of its own.
 
 pub mod stm32f4;
 pub mod stm32l4;
+pub mod stm32mp1;
 
 use crate::prelude::*;
 
