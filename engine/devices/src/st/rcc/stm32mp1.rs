@@ -5,14 +5,18 @@
 //! and the system's reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it
 //! held; clearing BOOT_MCU does not stop a running MCU.
 //!
+//! A peripheral is held in reset from RCC_xxxRSTSETR to RCC_xxxRSTCLRR, if its model has a reset; else a note says so.
+//! RCC_BDCR: LSE, the choice of the RTC's clock, which is made once, its enable, and the reset of the backup domain;
+//! PWR_CR1.DBP protects it.
+//!
 //! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`registers`]), and the board's clock
 //! nodes follow the firmware's settings ([`tree`]): [`OUTPUTS`]. A setting takes effect at once. A PLL accepts its
 //! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` after PLLON. Devices on a clock
 //! that firmware turns off continue at its old rate, with a note; a clock that selects a PLL keeps its old rate until
 //! the PLL has locked. Registers that are not modelled read 0.
 //!
-//! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
-//! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
+//! Not modelled: low-power modes and enables, security, the freeze of watchdogs, oscillators that stop (LSE and LSI are
+//! ready as soon as they are on), MCO pins, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
 
 mod registers;
 mod tree;
@@ -28,11 +32,14 @@ use self::tree::{KERNEL, Tree};
 use super::sources::start_time;
 use crate::registers::{Row, Rule};
 use crate::support::activities::{CLOCK_START, CLOCKS};
+use crate::support::clock_gate::BACKUP_DOMAIN;
 
 /// Bytes of a pair of registers.
 const PAIR: u32 = 8;
 /// Bytes from an enable register of the MPU to the MCU's.
 const MC_ENABLES: u32 = MC_APBEN1 - MP_APBEN1;
+/// Bytes from a reset register to the MPU's enable register of the same peripherals.
+const TO_ENABLES: u32 = MP_APBEN1 - APBRST1;
 /// The MPU's enable registers, first and last.
 const ENABLES: [(u32, u32); 2] = [(MP_APBEN4, MP_TZAHB6ENSETR), (MP_APBEN1, MP_MLAHBENSETR)];
 /// The first outputs, mpuss_ck, axiss_ck and mcuss_ck: a note reports a difference between the board's rate and the
@@ -128,17 +135,46 @@ impl Rcc {
             let enables = self.registers[register] | self.registers[register + MC_ENABLES];
             ctx.bus.clocks.set_gates(register, enables);
         }
+        ctx.bus.clocks.set_gates(BDCR, self.registers[BDCR]);
     }
 
     /// A write of a register that sets or clears bits of a pair.
     fn write_pair(&mut self, row: &Row, value: u32, ctx: &mut Ctx) {
         let is_written = self.registers.write(row.offset, value).is_ok() && value != 0;
-        if is_written && row.name.ends_with("RSTSETR") {
-            ctx.note("resets of single peripherals (RCC_xxxRSTSETR) are not modelled: they keep their state");
+        if let Some(register) = reset_register(row).filter(|_| is_written) {
+            let unknown = ctx.bus.clocks.set_resets(register + TO_ENABLES, self.registers[register]);
+            if unknown != 0 {
+                ctx.note(&format!(
+                    "bits {unknown:#x} of {} are of peripherals that the model does not reset: they keep their state",
+                    row.name
+                ));
+            }
         }
         self.publish(ctx);
         // Devices look up their gates themselves.
         ctx.set_clocks(&[]);
+    }
+
+    /// A write of RCC_BDCR, if PWR allows it.
+    fn write_backup_domain(&mut self, value: u32, ctx: &mut Ctx) {
+        let (register, bit) = BACKUP_DOMAIN;
+        if !ctx.bus.clocks.is_running(register, bit) {
+            ctx.note(
+                "RCC_BDCR was written while the backup domain is protected (PWR_CR1.DBP is 0): it keeps its value",
+            );
+            return;
+        }
+        let before = self.registers[BDCR];
+        let is_reset = value & BDCR_VSWRST != 0;
+        // The RTC's clock is chosen once, until the domain is reset.
+        let chosen = if is_reset { 0 } else { before & BDCR_RTCSRC };
+        let kept = if chosen != 0 { value & !BDCR_RTCSRC | chosen } else { value };
+        let written = if is_reset { BDCR_VSWRST } else { kept & !BDCR_LSERDY };
+        self.registers.set(BDCR, written | flag(BDCR_LSERDY, written & BDCR_LSEON != 0));
+        ctx.bus.clocks.set_resets(BDCR, flag(BDCR_RTCCKEN, is_reset));
+        self.publish(ctx);
+        self.changes_at = Some(ctx.now);
+        self.wake(ctx);
     }
 
     fn boot_mcu(&mut self, value: u32, ctx: &mut Ctx) {
@@ -188,6 +224,9 @@ impl Rcc {
         if matches!(pll, Some((_, 0))) && before & after & PLLON == 0 {
             // A PLL that is turned on is not locked yet.
             after &= !PLLRDY;
+        }
+        if offset == RDLSICR {
+            after = after & !RDLSICR_LSIRDY | flag(RDLSICR_LSIRDY, after & RDLSICR_LSION != 0);
         }
         if after == before {
             // READY of selectors and dividers, and PLLxRDY, may be written back.
@@ -273,11 +312,20 @@ impl Rcc {
         match row.rule {
             Rule::Sets(..) | Rule::Clears(..) => self.write_pair(row, value, ctx),
             _ if register == MP_GCR => self.boot_mcu(value, ctx),
+            _ if register == BDCR => self.write_backup_domain(value, ctx),
             _ if register == MP_GRSTCSETR => self.reset(value, ctx),
-            _ if matches!(register, MP_RSTSCLRR | MC_RSTSCLRR) => _ = self.registers.write(register, value),
+            _ if matches!(register, BR_RSTSCLRR | MP_RSTSCLRR | MC_RSTSCLRR | MP_CIFR) => {
+                _ = self.registers.write(register, value)
+            }
             _ => self.write_setting(row, value, ctx),
         }
     }
+}
+
+/// The register that holds peripherals in reset, of the pair that a row is one of.
+fn reset_register(row: &Row) -> Option<u32> {
+    let offset = row.offset & !(PAIR - 1);
+    (row.name.ends_with("RSTSETR") || row.name.ends_with("RSTCLRR")).then_some(offset)
 }
 
 impl Device for Rcc {

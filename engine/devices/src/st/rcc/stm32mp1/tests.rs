@@ -26,6 +26,10 @@ const BOARD: [u64; OUTPUTS.len()] = [
     64_000_000,
     32_000,
     32_000,
+    64_000_000,
+    32_768,
+    104_438_965,
+    133_250_000,
 ];
 
 /// Clock number n of the outputs has the phandle 10 + n.
@@ -93,12 +97,12 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x020, 1, vec![(0, 24_000_000)]),
         (0x020, 3, vec![(0, 325_000_000)]),
         // The AXI, and pclk5 with it.
-        (0x024, 0, vec![(1, 64_000_000), (4, 16_000_000)]),
-        (0x030, 2, vec![(1, 88_833_333), (4, 22_208_333)]),
+        (0x024, 0, vec![(1, 64_000_000), (4, 16_000_000), (16, 32_000_000)]),
+        (0x030, 2, vec![(1, 88_833_333), (4, 22_208_333), (16, 44_416_667)]),
         (0x040, 4, vec![(4, 16_656_250)]),
-        // The Cortex-M4, and pclk1 with it.
-        (0x048, 2, vec![(2, 4_000_000), (3, 2_000_000)]),
-        (0x830, 1, vec![(2, 104_438_965), (3, 52_219_482)]),
+        // The Cortex-M4, and pclk1 and pclk3 with it.
+        (0x048, 2, vec![(2, 4_000_000), (3, 2_000_000), (15, 2_000_000)]),
+        (0x830, 1, vec![(2, 104_438_965), (3, 52_219_482), (15, 52_219_482)]),
         (0x834, 0, vec![(3, 208_877_930)]),
         // UART4 by pclk1, PLL4's Q (24 MHz / 4 * 99 / 8), CSI and HSE.
         (0x8e8, 0, vec![(6, 104_438_965)]),
@@ -111,6 +115,10 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x0cc, 0, vec![(11, 4_000_000)]),
         (0x0cc, 1, vec![(11, 74_250_000)]),
         (0x920, 2, vec![(12, 32_768)]),
+        // I2C4 by pclk5 and PLL3's Q, the APB3.
+        (0x0c0, 0, vec![(13, 66_625_000)]),
+        (0x0c0, 1, vec![(13, 24_573_874)]),
+        (0x83c, 2, vec![(15, 52_219_482)]),
         // Values that are set already, with or without the ready flag.
         (0x020, 2, vec![]),
         (0x830, READY, vec![]),
@@ -141,7 +149,7 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     assert_eq!((changed_since(&before, &bench), bench.get(0x094)), (vec![], 0x71));
     bench.run(LOCK);
     let changed = changed_since(&before, &bench);
-    assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000)]);
+    assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000), (16, 101_250_000)]);
     assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x73, notes));
     // FRACLE latches a fraction.
     assert_eq!(changed_by(&mut bench, 0x0a0, FRACLE)[2], (5, 400_000_000));
@@ -168,6 +176,54 @@ fn a_pll_that_is_turned_off_before_it_locks_does_not() {
     assert_eq!((bench.get(0x080), rates(&bench)[0]), (0x11, 64_000_000));
     bench.run(LOCK + LOCK);
     assert_eq!((bench.get(0x080), rates(&bench)[0]), (0x13, 650_000_000));
+}
+
+#[test]
+fn the_clock_of_the_rtc_is_chosen_once() {
+    let (protection, bit) = BACKUP_DOMAIN;
+    let enabled = |bench: &Bench| bench.bus.clocks.is_running(BDCR, 20);
+    let mut bench = rcc();
+    // LSE is on and selected; LSI can't be selected any more.
+    assert_eq!((bench.get(BDCR), enabled(&bench)), (0x0011_0025, true));
+    assert_eq!(changed_by(&mut bench, BDCR, 0x0002_0021), []);
+    assert_eq!((bench.get(BDCR), enabled(&bench)), (0x0001_0025, false));
+    // The reset of the domain allows it.
+    bench.put(BDCR, 1 << 31);
+    assert!(bench.bus.clocks.is_reset(BDCR, 20));
+    bench.put(BDCR, 0);
+    assert!(!bench.bus.clocks.is_reset(BDCR, 20));
+    bench.bus.clocks.set_gates(protection, 0);
+    bench.put(BDCR, 0x0012_0000);
+    assert_eq!((bench.get(BDCR), bench.bus.notes().last().unwrap().contains("DBP")), (0, true));
+    bench.bus.clocks.set_gates(protection, 1 << bit);
+    // LSI, 32 kHz; LSI itself is ready while it is on.
+    assert_eq!(changed_by(&mut bench, BDCR, 0x0012_0000), [(14, 32_000)]);
+    assert_eq!((bench.get(RDLSICR), enabled(&bench)), (3, true));
+    bench.put(RDLSICR, 0);
+    assert_eq!(bench.get(RDLSICR), 0);
+}
+
+#[test]
+fn the_backup_domain_may_have_hse_divided() {
+    let mut bench = rcc();
+    bench.put(BDCR, 1 << 31);
+    bench.put(BDCR, 0);
+    assert_eq!(changed_by(&mut bench, BDCR, 0x0013_0000), [(14, 1_000_000)]);
+    assert_eq!(changed_by(&mut bench, 0x044, 47), [(14, 500_000)]);
+}
+
+#[test]
+fn a_peripheral_is_held_in_reset_from_one_register_to_the_other() {
+    let mut bench = rcc();
+    // DMAMUX of the AHB2, and MDMA of the AHB6 that is secure.
+    for (register, bit, enables) in [(0x998, 2, 0xa18), (0x1a0, 0, 0x220)] {
+        bench.bus.clocks.follow_gate(enables, bit, DeviceId(0));
+        bench.put(register, 1 << bit);
+        assert!(bench.bus.clocks.is_reset(enables, bit));
+        bench.put(register + 4, 1 << bit);
+        assert!(!bench.bus.clocks.is_reset(enables, bit));
+    }
+    assert!(bench.bus.notes().is_empty());
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! The clock tree: the outputs' frequencies by the settings and the oscillators (RM0436, "Reset and clock control
 //! (RCC)", "Clock distribution").
 
-use self::Clock::{Fixed, Hse, Hsi, Over, Pll, Selected};
+use self::Clock::{Fixed, Hse, Hsi, Off, Over, Pll, Selected};
 use super::registers::*;
+use crate::registers::field;
 use engine::time::Hz;
 
 /// A clock.
 #[derive(Clone, Copy)]
 pub enum Clock {
+    /// No clock.
+    Off,
     /// The oscillators hse_ck and hsi_ck.
     Hse,
     Hsi,
@@ -34,14 +37,18 @@ const AXI: Clock = Over(&Selected(ASSCKSELR, 7, &[Hsi, Hse, Pll(1, 0)]), AXIDIVR
 const MCU: Clock =
     Over(&Selected(MSSCKSELR, 3, &[Hsi, Hse, CSI, Pll(2, 0)]), MCUDIVR, 0xf, |mcudiv| Some(1 << mcudiv.min(9)));
 const PCLK1: Clock = Over(&MCU, APB1DIVR, 7, |divisor| Some(1 << divisor.min(4)));
+const PCLK3: Clock = Over(&MCU, APB3DIVR, 7, |divisor| Some(1 << divisor.min(4)));
+const PCLK4: Clock = Over(&AXI, APB4DIVR, 7, |divisor| Some(1 << divisor.min(4)));
 const PCLK5: Clock = Over(&AXI, APB5DIVR, 7, |divisor| Some(1 << divisor.min(4)));
 /// What kernel clocks are made of, by the values of their selectors.
 const OF_UART: [Clock; 5] = [PCLK1, Pll(3, 1), Hsi, CSI, Hse];
 const OF_I2C: [Clock; 4] = [PCLK1, Pll(3, 2), Hsi, CSI];
 const OF_RNG: [Clock; 4] = [CSI, Pll(3, 2), LSE, LSI];
+const OF_I2C46: [Clock; 4] = [PCLK5, Pll(2, 1), Hsi, CSI];
+const OF_RTC: [Clock; 4] = [Off, LSE, LSI, Over(&Hse, RTCDIVR, 0x3f, |rtcdiv| Some(rtcdiv + 1))];
 
 /// The clocks that the device drives, in the order of `cyclescope,outputs`.
-pub const OUTPUTS: [(&str, Clock); 13] = [
+pub const OUTPUTS: [(&str, Clock); 17] = [
     ("mpuss_ck, the clock of the Cortex-A7", MPU),
     ("axiss_ck, the clock of the AXI", AXI),
     ("mcuss_ck, the clock of the Cortex-M4", MCU),
@@ -55,6 +62,10 @@ pub const OUTPUTS: [(&str, Clock); 13] = [
     ("the kernel clock of I2C3 and I2C5", Selected(I2C35CKSELR, 7, &OF_I2C)),
     ("the kernel clock of RNG1", Selected(RNG1CKSELR, 3, &OF_RNG)),
     ("the kernel clock of RNG2", Selected(RNG2CKSELR, 3, &OF_RNG)),
+    ("the kernel clock of I2C4 and I2C6", Selected(I2C46CKSELR, 7, &OF_I2C46)),
+    ("rtc_ck", Selected(BDCR, BDCR_RTCSRC, &OF_RTC)),
+    ("pclk3", PCLK3),
+    ("pclk4", PCLK4),
 ];
 /// Index of the first kernel clock.
 pub const KERNEL: usize = 6;
@@ -93,12 +104,13 @@ impl Tree<'_> {
 
     fn frequency(&self, clock: &Clock) -> Frequency {
         match *clock {
+            Off => None,
             Hse => Some((self.hse.get().into(), 1)),
             Hsi => Some((self.hsi.get().into(), 1)),
             Fixed(hz) => Some((hz.into(), 1)),
             Pll(pll, output) => self.pll(pll, output),
             Selected(register, mask, clocks) => {
-                self.frequency(clocks.get(((self.register)(register) & mask) as usize)?)
+                self.frequency(clocks.get(field((self.register)(register), mask) as usize)?)
             }
             Over(clock, register, mask, divisor) => {
                 let divisor = divisor((self.register)(register) & mask)?;
