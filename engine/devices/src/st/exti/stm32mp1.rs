@@ -30,6 +30,14 @@ registers! {
         C1EMR1 0x84 rw;
         C2IMR1 0xc0 rw reset !CONFIGURABLE[0];
         C2EMR1 0xc4 rw;
+        /// Lines with an edge detector, by which Linux's driver tells them from direct ones.
+        HWCFGR4 0x3e4 ro reset CONFIGURABLE[2];
+        HWCFGR3 0x3e8 ro reset CONFIGURABLE[1];
+        HWCFGR2 0x3ec ro reset CONFIGURABLE[0];
+        HWCFGR1 0x3f0 ro reset 0x000b_214b;
+        VERR 0x3f4 ro reset 0x30 mask 0xff;
+        IPIDR 0x3f8 ro reset 0x000e_0001;
+        SIDR 0x3fc ro reset 0xa3c5_dd01;
     }
 
     /// Those of the other banks: which bits they have is in [`LINES`] and [`CONFIGURABLE`].
