@@ -1,9 +1,11 @@
-//! `st,stm32-watchdog`: the independent watchdog of an STM32, IWDG (RM0090 and RM0432, "Independent watchdog (IWDG)").
+//! `st,stm32-watchdog`: the independent watchdog of an STM32, IWDG (RM0090 and RM0432, "Independent watchdog (IWDG)"),
+//! and, as `st,stm32mp1-iwdg`, that of STM32MP1 (RM0436).
 //!
 //! Modelled: all registers, with the key that unlocks them; the counter, which counts LSI divided by the prescaler,
 //! from the key 0xcccc on; IWDG_SR, whose bits are set for `cyclescope,update-cycles` of LSI after a write, during
-//! which another write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset
-//! the board: the run ends with a note.
+//! which another write is lost; with `cyclescope,window` or in an STM32MP1, IWDG_WINR; in an STM32MP1, prescalers up to
+//! 1024 and the early interrupt (IWDG_EWCR), when the counter comes to EWIT - 1. A time-out, and a reload outside the
+//! window, reset the board: the run ends with a note.
 //!
 //! Each reload restarts the prescaler. Option bytes (a watchdog started by hardware, stopped in standby) are not
 //! modelled.
@@ -11,6 +13,7 @@
 use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
 use crate::support::board_reset::reset_board;
+use crate::support::interrupt_output::InterruptOutput;
 
 registers! {
     /// The registers of all chips.
@@ -25,39 +28,69 @@ registers! {
     const WINDOW "IWDG_" {
         WINR 0x10 rw reset MOST mask MOST;
     }
+
+    /// What an STM32MP1 has. Its prescaler is 1024 for all values from 8 on, as in Linux's stm32_iwdg.c.
+    const OF_MP1 "IWDG_" {
+        MP1_KR "KR" 0x00 wo mask 0xffff;
+        MP1_PR "PR" 0x04 rw reset 7 mask 0xf;
+        MP1_RLR "RLR" 0x08 rw reset MOST mask MOST;
+        MP1_SR "SR" 0x0c ro volatile { PVU 0, RVU 1, WVU 2, EWU 3, EWIF 14 };
+        EWCR 0x14 rw {
+            EWIT 0..12,
+            /// Clears the interrupt; reads 0.
+            EWIC 14,
+            EWIE 15,
+        };
+        HWCFGR 0x3f0 ro reset 0x71 mask 0xff;
+        VERR 0x3f4 ro reset 0x23 mask 0xff;
+        IDR 0x3f8 ro reset 0x0012_0041;
+        SIDR 0x3fc ro reset 0xa3c5_dd01;
+    }
 }
 
 /// The register map of a watchdog with IWDG_WINR.
 pub const WITH_WINDOW: Map = joined!(PLAIN, WINDOW);
+/// The register map of an STM32MP1's.
+pub const MP1_MAP: Map = joined!(OF_MP1, WINDOW);
 
 const MOST: u32 = 0xfff;
 /// Registers that a key unlocks, in the order of their bits of IWDG_SR.
-const LOCKED: [u32; 3] = [PR, RLR, WINR];
+const LOCKED: [u32; 4] = [PR, RLR, WINR, EWCR];
 const KEY_OPEN: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
 
+/// The compatible of an STM32MP1's watchdog.
+const MP1: &str = "st,stm32mp1-iwdg";
+
 /// The watchdog.
 #[derive(Debug, State, Polled, RegisterBank)]
-#[port(Port::gated(ClockGate::NONE))]
+#[port(Port::gated(self.gate))]
 #[poll(first = Iwdg::list_updates)]
 pub struct Iwdg {
     /// LSI.
     clock: ClockInput,
+    /// Its clock enable bit on the bus.
+    gate: ClockGate,
     /// Clocks of LSI until a written register takes effect.
     #[state(skip)]
     update_cycles: Cycles,
     registers: Registers,
     is_open: bool,
     /// The edge of LSI at which each of the locked registers takes effect.
-    busy_until: [u64; 3],
+    busy_until: [u64; LOCKED.len()],
     /// The edge at which the counter was loaded, and its value; `None` before it is started.
     loaded: Option<(u64, u32)>,
+    /// The early interrupt is pending.
+    is_early: bool,
+    interrupt: InterruptOutput,
     alarm: Alarm,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node).naming(WITH_WINDOW.rows);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog", MP1], 1, from_node)
+    .naming(WITH_WINDOW.rows)
+    .naming_as(MP1, MP1_MAP.rows);
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -65,24 +98,47 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let update_cycles =
         reader.timing_cycles("cyclescope,update-cycles", "clocks of LSI until a written register takes effect");
     let has_window = reader.flag("cyclescope,window", "the watchdog has IWDG_WINR");
-    Box::new(Iwdg::new(clock, update_cycles, has_window))
+    let is_mp1 = reader.node.compatibles().contains(&MP1);
+    let map = if is_mp1 { &MP1_MAP } else { Iwdg::map(has_window) };
+    let interrupt = InterruptOutput::new(reader.interrupt(0, "the early interrupt of an STM32MP1's"));
+    let gate = ClockGate::from_node(reader);
+    Box::new(Iwdg { interrupt, gate, ..Iwdg::with(clock, update_cycles, map) })
 }
 
 impl Iwdg {
     /// The watchdog after reset.
     pub fn new(clock: ClockInput, update_cycles: Cycles, has_window: bool) -> Iwdg {
-        let registers = Registers::new(if has_window { &WITH_WINDOW } else { &PLAIN });
-        let (is_open, busy_until, loaded, alarm) = Default::default();
-        Iwdg { clock, update_cycles, registers, is_open, busy_until, loaded, alarm }
+        Iwdg::with(clock, update_cycles, Iwdg::map(has_window))
+    }
+
+    const fn map(has_window: bool) -> &'static Map {
+        if has_window { &WITH_WINDOW } else { &PLAIN }
+    }
+
+    fn with(clock: ClockInput, update_cycles: Cycles, map: &'static Map) -> Iwdg {
+        let (gate, is_open, busy_until, loaded, is_early, alarm) = Default::default();
+        let (registers, interrupt) = (Registers::new(map), InterruptOutput::new(None));
+        Iwdg { clock, gate, update_cycles, registers, is_open, busy_until, loaded, is_early, interrupt, alarm }
     }
 
     fn edge(&self, ctx: &Ctx) -> u64 {
         self.clock.rate.cycles_until_floor(ctx.now).0
     }
 
+    fn has(&self, register: u32) -> bool {
+        self.registers.map().row(register).is_some()
+    }
+
     /// Clocks of LSI for each value of the counter.
     fn step(&self) -> u64 {
-        4 << self.registers[PR].min(6)
+        4 << self.registers[PR].min(if self.has(EWCR) { 8 } else { 6 })
+    }
+
+    /// The edge at which the early interrupt comes, if the counter has that value ahead of it.
+    fn early(&self) -> Option<u64> {
+        let (loaded, from) = self.loaded.filter(|_| self.registers.has(EWCR, EWCR_EWIE))?;
+        let at = self.registers.field(EWCR, EWCR_EWIT).checked_sub(1)?;
+        Some(loaded + u64::from(from.checked_sub(at)?) * self.step())
     }
 
     /// The edge at which the counter reaches its end.
@@ -96,7 +152,8 @@ impl Iwdg {
     }
 
     fn status(&self, edge: u64) -> u32 {
-        (0..3).fold(0, |bits, place| bits | flag(1 << place, self.busy_until[place] > edge))
+        let busy = |place: usize| flag(1 << place, self.busy_until[place] > edge);
+        (0..LOCKED.len()).fold(flag(MP1_SR_EWIF, self.is_early), |bits, place| bits | busy(place))
     }
 
     /// Reloads the counter, at the next edge of LSI.
@@ -108,7 +165,10 @@ impl Iwdg {
 
     fn arm(&mut self, ctx: &mut Ctx) {
         self.alarm.cancel(0, ctx);
-        if let Some(due) = self.end().and_then(|end| edge_in_reach(self.clock.rate, end)) {
+        let edge = self.edge(ctx);
+        let early = self.early().filter(|early| *early > edge && !self.is_early);
+        let next = early.into_iter().chain(self.end()).min();
+        if let Some(due) = next.and_then(|next| edge_in_reach(self.clock.rate, next)) {
             self.alarm.set(due, 0, ctx);
         }
     }
@@ -119,8 +179,7 @@ impl Iwdg {
             KEY_START if self.loaded.is_none() => self.reload(ctx),
             KEY_RELOAD if self.loaded.is_some() => {
                 let counter = self.counter(self.edge(ctx));
-                let has_window = self.registers.map().row(WINR).is_some();
-                if has_window && counter > self.registers[WINR] {
+                if self.has(WINR) && counter > self.registers[WINR] {
                     end_run("the watchdog IWDG was reloaded before its window", ctx);
                 }
                 self.reload(ctx);
@@ -134,6 +193,14 @@ impl Iwdg {
         let (edge, new) = (self.edge(ctx), self.registers[register]);
         let Some(place) = LOCKED.iter().position(|locked| *locked == register) else { return };
         self.registers.set(register, old);
+        if register == EWCR && new & EWCR_EWIC != 0 {
+            // The flag is cleared without the key.
+            self.is_early = false;
+            self.arm(ctx);
+            if (new ^ old) & !EWCR_EWIC == 0 {
+                return;
+            }
+        }
         if !self.is_open {
             ctx.note("a register was written without the key 0x5555 in IWDG_KR: it keeps its value");
             return;
@@ -144,15 +211,15 @@ impl Iwdg {
         }
         // Clocks that were counted with the old prescaler stay counted.
         let counter = self.counter(edge);
-        self.registers.set(register, new);
+        self.registers.set(register, if register == EWCR { new & !EWCR_EWIC } else { new });
         self.busy_until[place] = edge + self.update_cycles.0;
         match register {
             PR if self.loaded.is_some() => {
                 self.loaded = Some((edge, counter));
                 self.arm(ctx);
             }
-            // A write of the window reloads the counter.
-            WINR if self.loaded.is_some() => self.reload(ctx),
+            // A write of the window, and one of the early interrupt, reload the counter.
+            WINR | EWCR if self.loaded.is_some() => self.reload(ctx),
             _ => {}
         }
     }
@@ -184,6 +251,11 @@ impl Table for Iwdg {
             register => self.wrote_value(register, old, ctx),
         }
     }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let level = self.is_early && self.registers.has(EWCR, EWCR_EWIE);
+        self.interrupt.drive(level, ctx);
+    }
 }
 
 impl Device for Iwdg {
@@ -191,10 +263,15 @@ impl Device for Iwdg {
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        if self.end().is_some_and(|end| end <= self.edge(ctx)) {
+        let edge = self.edge(ctx);
+        if self.end().is_some_and(|end| end <= edge) {
             self.loaded = None;
             end_run("the watchdog IWDG was not reloaded in time (0xaaaa in IWDG_KR)", ctx);
+        } else if self.early().is_some_and(|early| early <= edge) {
+            self.is_early = true;
+            self.arm(ctx);
         }
+        self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -300,6 +377,46 @@ mod tests {
         assert_eq!(bench.bus.exit, None);
         bench.write(edge(4 * 95 + 4 * 95 - 1), KR, KEY_RELOAD).unwrap();
         assert_eq!(bench.bus.exit.map(|exit| exit.at), Some(edge(4 * 190 - 1)));
+    }
+
+    /// The watchdog of an STM32MP1, with its interrupt at input 3 of the core.
+    fn of_mp1() -> Bench {
+        let clock = ClockInput { rate: Hz::new(32_000).unwrap(), id: None };
+        let interrupt = InterruptOutput::new(Some(IrqLine::Core { core: 0, bit: 3 }));
+        Bench::new(Iwdg { interrupt, ..Iwdg::with(clock, Cycles(5), &MP1_MAP) })
+    }
+
+    #[test]
+    fn that_of_an_stm32mp1_has_other_registers_and_longer_times() {
+        walk::device_keeps_its_map(&MP1_MAP, &["IWDG_PR", "IWDG_RLR", "IWDG_WINR", "IWDG_EWCR"], &mut of_mp1());
+        assert_eq!([PR, RLR, WINR, EWCR].map(|at| of_mp1().value(Ps(0), at)), [7, MOST, MOST, 0]);
+        // Linux's watchdog of 32 s at 32 kHz: 256, and the longest: 1024.
+        for (prescaler, reload, seconds) in [(6, 3999, 32), (8, 3124, 100)] {
+            let mut bench = of_mp1();
+            for (offset, value) in [(KR, KEY_OPEN), (PR, prescaler), (RLR, reload), (KR, KEY_START)] {
+                bench.write(Ps(0), offset, value).unwrap();
+            }
+            assert_eq!(ended(&mut bench), Some(Ps::from_us(1_000_000 * seconds)), "{prescaler}");
+        }
+    }
+
+    #[test]
+    fn the_early_interrupt_comes_before_the_reset() {
+        let mut bench = of_mp1();
+        for (offset, value) in [(KR, KEY_OPEN), (PR, 0), (RLR, 99), (EWCR, EWCR_EWIE | 50), (KR, KEY_START)] {
+            bench.write(Ps(0), offset, value).unwrap();
+        }
+        // From 99 to 49, four edges each.
+        bench.run(edge(200) - Ps(1));
+        assert_eq!(bench.pending(), 0);
+        bench.run(edge(200));
+        assert_eq!((bench.pending(), bench.value(edge(200), SR)), (1 << 3, MP1_SR_EWIF));
+        bench.write(edge(200), EWCR, EWCR_EWIE | EWCR_EWIC | 50).unwrap();
+        assert_eq!((bench.pending(), bench.value(edge(200), EWCR)), (0, EWCR_EWIE | 50));
+        bench.write(edge(300), KR, KEY_RELOAD).unwrap();
+        bench.run(edge(500));
+        assert_eq!(bench.pending(), 1 << 3);
+        assert_eq!(ended(&mut bench), Some(edge(700)));
     }
 
     #[test]
