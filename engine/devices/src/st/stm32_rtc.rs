@@ -16,6 +16,7 @@ mod alarms;
 mod calendar;
 mod counting;
 mod setting;
+pub mod stm32mp1;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ mod tests;
 use self::calendar::Moment;
 use self::counting::Counting;
 use crate::prelude::*;
-use crate::registers::Access;
+use crate::registers::{self, Access};
 use crate::support::activities::TIMER;
 use crate::support::clock_gate::BACKUP_DOMAIN;
 use crate::support::interrupt_output::InterruptOutput;
@@ -128,6 +129,8 @@ pub struct Params {
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit on the bus.
     pub gate: ClockGate,
+    /// The place in the map of the register at an offset.
+    pub place: fn(u32) -> u32,
 }
 
 /// The RTC. Edges are numbers of RTCCLK's edges.
@@ -168,28 +171,34 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, f
 
 /// Builds the clock from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["clock-names", "interrupt-names"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
-    let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";
-    let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
-    let meaning = "number of backup registers, up to 32";
-    let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning);
-    let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
-    let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
-    let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
-    Box::new(Rtc::new(Params {
-        clock: reader.clock_input(0, "RTCCLK"),
-        enable,
-        map: if is_l4 { &L4_ALL } else { &F4_ALL },
-        backup_registers,
-        synchronisation,
-        restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
-        interrupts: [
-            reader.interrupt(0, "EXTI's line of the alarms"),
-            reader.interrupt(1, "EXTI's line of the wake-up"),
-        ],
-        gate: ClockGate::from_node(reader),
-    }))
+    let meanings = ["EXTI's line of the alarms", "EXTI's line of the wake-up"];
+    Box::new(Rtc::new(Params::from_node(reader, if is_l4 { &L4_ALL } else { &F4_ALL }, meanings)))
+}
+
+impl Params {
+    /// Reads a node of an RTC with these registers, and with interrupts of these meanings.
+    fn from_node(reader: &mut NodeReader, map: &'static Map, interrupts: [&str; 2]) -> Params {
+        reader.known(&["clock-names", "interrupt-names"]);
+        let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";
+        let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
+        let meaning = "number of backup registers, up to 32";
+        let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning);
+        let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
+        let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
+        let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
+        Params {
+            clock: reader.clock_input(0, "RTCCLK"),
+            enable,
+            map,
+            backup_registers,
+            synchronisation,
+            restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
+            interrupts: [0, 1].map(|index| reader.interrupt(index, interrupts[index])),
+            gate: ClockGate::from_node(reader),
+            place: |offset| offset,
+        }
+    }
 }
 
 /// The divisors of both prescalers, by RTC_PRER.
@@ -224,6 +233,23 @@ impl Rtc {
         *self = Rtc { clock, event, outputs, ..Rtc::new(self.params) };
         self.counting.set(Moment::default(), edge);
         self.synchronised_from = (edge + 2).next_multiple_of(2);
+    }
+
+    /// True for that of an STM32MP1, with flags in a register of their own, and one interrupt.
+    fn has_status(&self) -> bool {
+        self.params.map.row(stm32mp1::STATUS).is_some()
+    }
+
+    /// The place in the map of the register and byte at an offset.
+    fn place(&self, offset: u32) -> u32 {
+        (self.params.place)(offset & !3) | offset & 3
+    }
+
+    /// Alarms, and the wake-up timer, whose flag and interrupt enable are set.
+    fn asking(&self) -> [bool; 2] {
+        let cr = self.registers[CR];
+        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
+        [on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF), on(CR_WUTIE, ISR_WUTF)]
     }
 
     fn is_12h(&self) -> bool {
@@ -313,7 +339,11 @@ impl Table for Rtc {
             SSR => 0,
             TR => 1,
             DR => 2,
+            ISR if self.has_status() => return self.isr(edge) & !ISR_FLAGS,
             ISR => return self.isr(edge),
+            stm32mp1::STATUS => return self.flags >> ISR_FLAGS.trailing_zeros(),
+            // The interrupt enables of RTC_CR are in the order of the flags, four bits above them.
+            stm32mp1::MASKED_STATUS => return (self.flags & self.registers[CR] >> 4) >> ISR_FLAGS.trailing_zeros(),
             _ => return held,
         };
         let shown = self.locked.unwrap_or_else(|| self.readable(edge));
@@ -327,6 +357,7 @@ impl Table for Rtc {
         let row = self.params.map.row(register).filter(|row| !is_protected && row.access != Access::Ro);
         let Some(row) = row else { return false };
         let when = match register {
+            _ if register >= stm32mp1::OTHERS => return true,
             BKP0R.. => return (register - BKP0R) / 4 < self.params.backup_registers,
             WPR | ISR | TAFCR | OR => return true,
             _ if self.keys < KEYS.len() => "without the keys 0xca and 0x53 in RTC_WPR",
@@ -343,7 +374,8 @@ impl Table for Rtc {
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {
             WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&new) { self.keys % 2 + 1 } else { 0 },
-            ISR => self.set_isr(new, ctx),
+            ISR => self.set_isr(if self.has_status() { new | ISR_FLAGS } else { new }, ctx),
+            stm32mp1::STATUS_CLEAR => self.flags &= !(new << ISR_FLAGS.trailing_zeros()),
             CR => self.set_cr(old, new, ctx),
             SHIFTR => self.shift(new, ctx),
             CALIBR | CALR if new != 0 => {
@@ -357,10 +389,8 @@ impl Table for Rtc {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        let cr = self.registers[CR];
-        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
-        let alarms = on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF);
-        let levels = [alarms, on(CR_WUTIE, ISR_WUTF)];
+        let [alarms, wakes] = self.asking();
+        let levels = if self.has_status() { [alarms || wakes; 2] } else { [alarms, wakes] };
         self.outputs.iter_mut().zip(levels).for_each(|(output, level)| output.drive(level, ctx));
         let next = self.next.iter().flatten().min();
         let due = next.and_then(|edge| self.clock.due(*edge));
@@ -369,7 +399,21 @@ impl Table for Rtc {
 }
 
 impl Device for Rtc {
-    by_table!(event);
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
+        let place = self.place(offset);
+        registers::read(self, place, size, ctx)
+    }
+
+    fn write(&mut self, _: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> AccessResult {
+        let place = self.place(offset);
+        registers::write(self, place, size, value, ctx)
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.event.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.enable.follow(ctx);

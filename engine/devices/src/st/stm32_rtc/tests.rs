@@ -6,11 +6,11 @@ use engine::clocks::User;
 use engine::dt::wiring::ClockId;
 use engine::time::Hz;
 
-const HZ: u64 = 32_768;
+pub(super) const HZ: u64 = 32_768;
 const RTCEN: (u32, u32) = (0x70, 15);
 const RTCCLK: ClockId = ClockId(3);
 
-fn params() -> Params {
+pub(super) fn params() -> Params {
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
     Params {
         clock: ClockInput::fixed(Hz::new(HZ).unwrap()),
@@ -21,11 +21,12 @@ fn params() -> Params {
         restart: Cycles(4),
         interrupts: [line(1), line(2)],
         gate: ClockGate::default(),
+        place: |offset| offset,
     }
 }
 
 /// The time just after an edge of RTCCLK.
-fn at(edge: u64) -> Ps {
+pub(super) fn at(edge: u64) -> Ps {
     Hz::new(HZ).unwrap().ps_at_floor(Cycles(edge)) + Ps(1)
 }
 
