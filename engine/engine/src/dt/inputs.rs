@@ -48,6 +48,8 @@ fn is_gic(node: &Node) -> bool {
 const STREAMS: [&str; 2] = ["st,stm32-dma", "st,stm32-dma-v1"];
 /// Controllers whose requests are a channel, which firmware picks, and a request's number.
 const MULTIPLEXERS: [&str; 1] = ["st,stm32-dmamux"];
+/// Controllers whose requests are a request's number, and settings of the channel that the driver picks.
+const ROUTERS: [&str; 1] = ["st,stm32h7-dmamux"];
 
 /// The number of the request line that these cells of `dmas` name.
 pub fn request(controller: &Node, cells: &[u32]) -> Option<u32> {
@@ -56,6 +58,7 @@ pub fn request(controller: &Node, cells: &[u32]) -> Option<u32> {
         [stream @ 0..8, channel @ 0..8, ..] if is_one_of(&STREAMS) => Some(8 * stream + channel),
         _ if is_one_of(&STREAMS) => None,
         [_, request, ..] if is_one_of(&MULTIPLEXERS) => Some(request),
+        [request, ..] if is_one_of(&ROUTERS) => Some(request),
         [cell, ..] => Some(cell >> 24 & 0x7f),
         [] => None,
     }

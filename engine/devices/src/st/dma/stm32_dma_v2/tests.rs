@@ -30,7 +30,7 @@ fn rig(asks: u32) -> Rig {
     let port = Port { asks, line, step: 0x101, value: 0, got: Vec::new() };
     let mut rig = Rig::new(Dma::new(wiring()), port);
     let outputs = (0..7).map(|input| DmaLine::new(vec![IrqLine::Device { device: DeviceId(0), input }]));
-    rig.bus.devices.push(Some(Box::new(Mux::new(outputs.collect(), ClockGate::default()))));
+    rig.bus.devices.push(Some(Box::new(Mux::of_l4(outputs.collect()))));
     rig.bus.device_names.push("dmamux".into());
     // Channel 3 of the controller is the multiplexer's channel 2.
     rig.bus.with_device(DeviceId(2), Ps::ZERO, |mux, ctx| mux.write(0, 8, AccessSize::Word, REQUEST, ctx)).unwrap();
