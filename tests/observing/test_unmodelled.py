@@ -33,9 +33,9 @@ STM32MP157: list[Row] = [
     ("adc+0x0", 0x48003000, 100, 0, "stm32mp157_m4.c:45", ADC_WAIT),
     ("adc+0x8", 0x48003008, 2, 2, "stm32mp157_m4.c:44", "no"),
     ("adc+0x40", 0x48003040, 1, 0, "stm32mp157_m4.c:48", "no"),
-    ("iwdg2+0x0", 0x5A002000, 0, 3, "stm32mp157_m4.c:30", "no"),
-    ("iwdg2+0x4", 0x5A002004, 0, 1, "stm32mp157_m4.c:32", "no"),
-    ("iwdg2+0xc", 0x5A00200C, 1, 0, "stm32mp157_m4.c:33", "no"),
+    ("hdp+0x0", 0x5002A000, 0, 3, "stm32mp157_m4.c:30", "no"),
+    ("hdp+0x4", 0x5002A004, 0, 1, "stm32mp157_m4.c:32", "no"),
+    ("hdp+0x10", 0x5002A010, 1, 0, "stm32mp157_m4.c:33", "no"),
 ]
 # With the ready bits as ones: two loads of CR before each is set, and as many in the waits.
 ACME: list[Row] = [
@@ -163,8 +163,8 @@ def test_the_command_shows_the_table_and_json_has_all_of_it(
     )
     assert done.status == 0
     assert "registers without a model" in done.stdout
-    line = next(line for line in done.stdout.splitlines() if "iwdg2+0x0" in line)
-    assert line.split()[1:8:2] == ["iwdg2+0x0", "0x5a002000", "0", "3"]
+    line = next(line for line in done.stdout.splitlines() if "hdp+0x0" in line)
+    assert line.split()[1:8:2] == ["hdp+0x0", "0x5002a000", "0", "3"]
     rows = json.loads(result.read_text())["unmodelled"]
     first = {key: rows[0][key] for key in ("device", "name", "offset", "address", "reads")}
     assert first == {
@@ -182,7 +182,7 @@ def test_without_the_option_it_is_a_fault_that_names_the_peripheral(
 ) -> None:
     done = cyclescope("run", programs["stm32mp157_m4"], "--board", M4_BOARD)
     assert done.status != 0
-    assert "4-byte store at 0x5a002000: there is no model of iwdg2" in done.error
+    assert "4-byte store at 0x5002a000: there is no model of hdp" in done.error
     assert done.error.endswith("; --unmapped warn goes on")
     assert "stm32mp157_m4.c:30" in done.stderr
 

@@ -1,15 +1,15 @@
 /*
 * The start-up of a vendor on the Cortex-M4 of an STM32MP157, by the register names of its manual (RM0436): the
- * floating-point unit on, clocks of ports and converter on, the independent watchdog fed, a pin, a conversion.
+ * floating-point unit on, clocks of ports and converter on, the hardware debug port on, a pin, a conversion.
  */
 #include "semihosting.h"
 
 #define CPACR REG(0xe000ed88)
 #define RCC_MC_AHB2ENSETR REG(0x50000a98)
 #define RCC_MC_AHB4ENSETR REG(0x50000aa8)
-#define IWDG2_KR REG(0x5a002000)
-#define IWDG2_PR REG(0x5a002004)
-#define IWDG2_SR REG(0x5a00200c)
+#define HDP_CTRL REG(0x5002a000)
+#define HDP_MUX REG(0x5002a004)
+#define HDP_VAL REG(0x5002a010)
 #define GPIOA_MODER REG(0x50002000)
 #define GPIOA_BSRR REG(0x50002018)
 #define ADC1_ISR REG(0x48003000)
@@ -26,13 +26,13 @@ static void clocks(void) {
     (void)RCC_MC_AHB2ENSETR;
 }
 
-static void watchdog(void) {
-    IWDG2_KR = 0xcccc;
-    IWDG2_KR = 0x5555;
-    IWDG2_PR = 6;
-    while (IWDG2_SR & 1u << 0) {
+static void debug_port(void) {
+    HDP_CTRL = 0;
+    HDP_CTRL = 1;
+    HDP_MUX = 6;
+    while (HDP_VAL & 1u << 0) {
     }
-    IWDG2_KR = 0xaaaa;
+    HDP_CTRL = 1;
 }
 
 static void pins(void) {
@@ -57,7 +57,7 @@ void reset(void) {
     CPACR |= 0xfu << 20;
     __asm__ volatile("dsb\n isb");
     clocks();
-    watchdog();
+    debug_port();
     pins();
     main();
     quit();
