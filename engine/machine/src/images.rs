@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Machine, Outcome};
+use engine::bus::device::Device;
 use engine::dt::fault::BoardFault;
-use engine::wire::spi::SpiTarget;
 
 impl Machine {
     /// Begins a run, unless it has begun already: chips lock their images, which no other run gets until this one ends
@@ -16,17 +16,12 @@ impl Machine {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
-        let mut faults = Vec::new();
-        self.each_chip(|chip| {
-            if let Err(error) = chip.begin_run() {
-                faults.extend(chip.image().map(|image| image.fault(&error)));
-            }
-        });
+        let faults: Vec<BoardFault> = self.devices().flat_map(|device| device.begin_run()).collect();
         if faults.is_empty() {
             return Ok(());
         }
         self.begun = false;
-        self.each_chip(|chip| chip.image().into_iter().for_each(|image| image.release()));
+        self.devices().flat_map(|device| device.images()).for_each(|image| image.release());
         Err(faults)
     }
 
@@ -54,14 +49,7 @@ impl Machine {
         for device in self.bus.devices.iter_mut().flatten() {
             device.finish(now);
         }
-        let mut failed = Vec::new();
-        self.each_chip(|chip| {
-            let result = chip.finish(now);
-            if let Some(image) = chip.image() {
-                failed.extend(result.err().map(|error| image.failure(&error)));
-                image.release();
-            }
-        });
+        let failed: Vec<String> = self.devices().flat_map(|device| device.end_run(now)).collect();
         self.failed_saves.extend(failed);
     }
 
@@ -72,16 +60,11 @@ impl Machine {
 
     /// The images of the board's chips: the chip's label, and the path in the board.
     pub fn images(&mut self) -> Vec<(String, PathBuf)> {
-        let mut images = Vec::new();
-        self.each_chip(|chip| {
-            images.extend(chip.image().map(|image| (image.label().to_owned(), image.path().to_owned())));
-        });
-        images
+        let images = self.devices().flat_map(|device| device.images());
+        images.map(|image| (image.label().to_owned(), image.path().to_owned())).collect()
     }
 
-    fn each_chip(&mut self, mut call: impl FnMut(&mut dyn SpiTarget)) {
-        for device in self.bus.devices.iter_mut().flatten() {
-            device.chips().into_iter().for_each(&mut call);
-        }
+    fn devices(&mut self) -> impl Iterator<Item = &mut dyn Device> {
+        self.bus.devices.iter_mut().flatten().map(|device| device.as_mut() as &mut dyn Device)
     }
 }

@@ -28,7 +28,7 @@
 mod capacity;
 pub mod commands;
 mod crc;
-mod medium;
+pub(crate) mod medium;
 mod operations;
 mod parameters;
 mod polling;

@@ -177,7 +177,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Params {
-    /// Reads a node of an RTC with these registers, and with interrupts of these meanings.
+    /// Reads a node of an RTC with the registers of a map, and with the meanings of its interrupts.
     fn from_node(reader: &mut NodeReader, map: &'static Map, interrupts: [&str; 2]) -> Params {
         reader.known(&["clock-names", "interrupt-names"]);
         let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";

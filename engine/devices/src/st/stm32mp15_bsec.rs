@@ -1,5 +1,5 @@
-//! `st,stm32mp15-bsec`: the boot and security controller of STM32MP1, which reads the chip's one-time programmable words
-//! (RM0436, "Boot and security and OTP control (BSEC)").
+//! `st,stm32mp15-bsec`: the boot and security controller of STM32MP1, which reads the chip's one-time programmable
+//! words (RM0436, "Boot and security and OTP control (BSEC)").
 //!
 //! Modelled: the shadows of the 96 words, with the board's values, as TF-A has loaded them; words that software writes
 //! over a shadow, and their locks until reset; all other registers keep written values. Words that the board does not

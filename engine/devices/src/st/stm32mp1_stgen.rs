@@ -29,7 +29,7 @@ registers! {
     }
 }
 
-/// The range of the read-only interface, whose halves of the counter are at the beginning; the rest is as in the other.
+/// The range of the read-only interface, whose halves of the counter come first; the rest is as in the other.
 const READ_ONLY: usize = 1;
 
 /// The generator.

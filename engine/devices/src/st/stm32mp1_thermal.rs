@@ -1,8 +1,8 @@
 //! `st,stm32-thermal`: the digital temperature sensor of STM32MP1 (RM0436, "Digital temperature sensor (DTS)").
 //!
-//! The sensor is an oscillator whose frequency rises with the temperature. It is measured against pclk, of which
-//! DTS_DR counts the clocks during TS1_SMP_TIME periods of the sensor, or against LSE, of which that many clocks are the
-//! time in which DTS_DR counts the sensor's periods. The temperature is a constant property of the board.
+//! The sensor is an oscillator whose frequency rises with the temperature. It is measured against pclk: DTS_DR counts
+//! pclk's clocks during TS1_SMP_TIME periods of the sensor. Or it is measured against LSE: DTS_DR counts the sensor's
+//! periods during that many clocks of LSE. The temperature is a constant property of the board.
 //!
 //! Modelled: TS1_EN with the time to TS1_RDY; continuous measurements while TS1_START is set, each with its time; the
 //! factory's calibration at 30 degrees; the thresholds of DTS_ITR1, the flags of DTS_SR and the interrupt.

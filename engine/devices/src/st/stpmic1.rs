@@ -2,8 +2,8 @@
 //! include/linux/mfd/stpmic1.h).
 //!
 //! Modelled: reads and writes of one and of several registers; all registers, with the board's values
-//! (`cyclescope,register-values`) as its loader leaves them; the masks of interrupts, and the interrupt pin, which stays
-//! inactive (high). Voltages take no time, and nothing is supplied by them.
+//! (`cyclescope,register-values`) as its loader leaves them; the masks of interrupts, and the interrupt pin, which
+//! stays inactive (high). Voltages take no time, and nothing is supplied by them.
 //!
 //! Not modelled: causes of interrupts (keys, supplies, overcurrent), so none is pending; the watchdog, and the chip's
 //! switch-off (MAIN_CR; a note says so).

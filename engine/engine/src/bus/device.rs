@@ -4,8 +4,10 @@ use crate::activity::{Detail, Kind, Scope, What};
 use crate::bus::Bus;
 use crate::bus::can::{CanBus, CanNode};
 use crate::bus::repeated_reads::RepeatedReads;
+use crate::dt::fault::BoardFault;
 use crate::dt::wiring::ClockId;
 pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
+use crate::host_image::HostImage;
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pins::PINS_OF_PORT;
@@ -257,6 +259,31 @@ pub trait Device: State + Polled + Send {
     /// The chips on the device's wires.
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
         Vec::new()
+    }
+
+    /// Images on the host: those of the device's chips, or its own.
+    fn images(&mut self) -> Vec<&mut HostImage> {
+        self.chips().into_iter().filter_map(|chip| chip.image()).collect()
+    }
+
+    /// A run begins: images are taken ([`HostImage::take`]). Returns the faults.
+    fn begin_run(&mut self) -> Vec<BoardFault> {
+        let begin = |chip: &mut dyn SpiTarget| {
+            let error = chip.begin_run().err()?;
+            chip.image().map(|image| image.fault(&error))
+        };
+        self.chips().into_iter().filter_map(begin).collect()
+    }
+
+    /// The run is over: images are written, and released. Returns the failures, a sentence each.
+    fn end_run(&mut self, now: Ps) -> Vec<String> {
+        let end = |chip: &mut dyn SpiTarget| {
+            let result = chip.finish(now);
+            let image = chip.image()?;
+            image.release();
+            result.err().map(|error| image.failure(&error))
+        };
+        self.chips().into_iter().filter_map(end).collect()
     }
 
     /// Bytes that the firmware wrote to the device's serial line, if it has one, and that are not sent yet.

@@ -556,7 +556,7 @@ fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {
 /// Reports a fault at the second of two chips with the same image file, unless both only read it.
 fn check_images(devices: &mut [Option<Box<dyn Device>>], faults: &mut Vec<BoardFault>) {
     let mut seen: Vec<&mut HostImage> = Vec::new();
-    for image in devices.iter_mut().flatten().flat_map(|device| device.chips()).filter_map(|chip| chip.image()) {
+    for image in devices.iter_mut().flatten().flat_map(|device| device.images()) {
         if let Some(other) = seen.iter().find(|other| image.clashes_with(other)) {
             faults.push(image.fault(&ImageError::Shared { other: other.label().to_owned() }));
         }

@@ -1,5 +1,5 @@
-//! The contents of the card: blocks of 512 bytes in memory, kept only if they were written, or in a raw image on the
-//! host, and their part of snapshots.
+//! The contents of a card or a disk: blocks of 512 bytes in memory, kept only if they were written, or in a raw image on
+//! the host, and their part of snapshots.
 //!
 //! Data written to an image are passed to the operating system at once, so that they survive a crash of this program.
 //! From the first snapshot on the file is not changed, so that the snapshot stays valid: later writes are kept here,
@@ -36,7 +36,7 @@ struct Stamp {
     nanoseconds: i64,
 }
 
-/// Contents of the card.
+/// Contents of a card or a disk.
 #[derive(Debug, Default)]
 pub struct Medium {
     /// The image, if there is one: the board decides that.
@@ -208,7 +208,7 @@ impl State for Medium {
                     self.base.set(Some(stamp));
                     stamp.save(to);
                 }
-                Err(error) => to.refuse(format!("the card's image could not be looked at: {error}")),
+                Err(error) => to.refuse(format!("the image could not be looked at: {error}")),
             }
         }
         pages::save(self.written.iter().map(|(number, chunk)| (*number, chunk.as_ref())), to);
@@ -220,7 +220,7 @@ impl State for Medium {
             let saved = Stamp::loaded(from)?;
             let base = self.base.get().or_else(|| stamp(file).ok());
             if base != Some(saved) {
-                let why = "the card's image has been written since the snapshot, or is a copy with another date";
+                let why = "the image has been written since the snapshot, or is a copy with another date";
                 return Err(from.refuse(why.to_owned()));
             }
             self.base.set(base);

@@ -1,9 +1,9 @@
 //! `st,stm32-dmamux`: the multiplexer of DMA requests of STM32L4+, G4 and others (RM0432, "DMA request multiplexer
-//! (DMAMUX)"), and, as `st,stm32h7-dmamux`, that of STM32H7 and STM32MP1 (RM0436), in front of controllers with streams.
+//! (DMAMUX)"), and, as `st,stm32h7-dmamux`, that of STM32H7 and STM32MP1 (RM0436), whose controllers have streams.
 //!
 //! Modelled: DMAMUX_CxCR.DMAREQ_ID, which connects each channel of the controllers behind the multiplexer with one of
-//! the requests. The controllers are `dma-masters`; channels 0 to 6 belong to the first, or channels 0 to 7 if they have
-//! streams. A device's request line is an input of the multiplexer, numbered by the request: `dmas` gives the number.
+//! the requests. The controllers are `dma-masters`; channels 0 to 6 belong to the first, or channels 0 to 7 if they
+//! have streams. A device's request line is an input of the multiplexer, numbered by the request: `dmas` gives the number.
 //! A stream gets the request as that of its channel 0 (CHSEL), which does not exist behind a multiplexer.
 //!
 //! Not modelled: synchronisation and events (SE, EGE): requests pass at once, with a note; request generators (their

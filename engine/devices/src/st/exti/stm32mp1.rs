@@ -30,7 +30,7 @@ registers! {
         C1EMR1 0x84 rw;
         C2IMR1 0xc0 rw reset !CONFIGURABLE[0];
         C2EMR1 0xc4 rw;
-        /// Lines with an edge detector, by which Linux's driver tells them from direct ones.
+        /// Lines with an edge detector, by which Linux's driver distinguishes them from direct ones.
         HWCFGR4 0x3e4 ro reset CONFIGURABLE[2];
         HWCFGR3 0x3e8 ro reset CONFIGURABLE[1];
         HWCFGR2 0x3ec ro reset CONFIGURABLE[0];

@@ -20,7 +20,9 @@ registers! {
         ICSR 0x0c rw volatile reset 7 mask 0x0001_00ff { ALRAWF 0, ALRBWF 1, WUTWF 2, INITS 4, RSF 5, INITF 6, INIT 7 };
         PRER 0x10 rw reset 0x007f_00ff { PREDIV_S 0..15, PREDIV_A 16..23 };
         WUTR 0x14 rw reset 0xffff mask 0xffff;
-        CR 0x18 rw mask 0xe7ff_ff7f { WUCKSEL 0..3, BYPSHAD 5, FMT 6, ALRAE 8, ALRBE 9, WUTE 10, ALRAIE 12, ALRBIE 13, WUTIE 14 };
+        CR 0x18 rw mask 0xe7ff_ff7f {
+            WUCKSEL 0..3, BYPSHAD 5, FMT 6, ALRAE 8, ALRBE 9, WUTE 10, ALRAIE 12, ALRBIE 13, WUTIE 14
+        };
         SMCR 0x20 rw reset 0xe00f mask 0xe00f;
         WPR 0x24 wo mask 0xff;
         CALR 0x28 rw mask 0xe1ff;

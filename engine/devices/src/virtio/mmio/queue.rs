@@ -17,13 +17,16 @@ const DESC_WRITE: u16 = 2;
 const AVAIL_NO_INTERRUPT: u16 = 1;
 const DESCRIPTOR_BYTES: u32 = 16;
 
-/// A buffer that the driver made available: a chain of parts. The device either reads all parts, or writes them all.
+/// A buffer that the driver made available: a chain of parts, first those that the device reads, and then those that it
+/// writes (2.6.4.2).
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Buffer {
     /// Its first descriptor, which identifies it when it is returned.
     pub head: u16,
     /// The parts: address and length in bytes.
     pub parts: Vec<(u32, u32)>,
+    /// The number of parts that the device reads.
+    pub reads: u32,
 }
 
 /// The direction of a queue's buffers.
@@ -33,6 +36,8 @@ pub enum Direction {
     In,
     /// The device reads them.
     Out,
+    /// The device reads the first parts of each, and writes the others.
+    Both,
 }
 
 /// A queue as the driver configured it, and the device's progress in it.
@@ -106,7 +111,7 @@ impl Queue {
     }
 
     fn chain(&self, head: u16, direction: Direction, bus: &Bus) -> Result<Buffer, String> {
-        let mut parts = Vec::new();
+        let (mut parts, mut reads) = (Vec::new(), 0);
         let mut next = head;
         loop {
             if u32::from(next) >= self.size {
@@ -121,14 +126,19 @@ impl Queue {
             if high != 0 || flags & !(DESC_NEXT | DESC_WRITE) != 0 {
                 return Err(format!("descriptor {next} has address {high:#x}{addr:08x} and flags {flags:#x}"));
             }
-            if (flags & DESC_WRITE != 0) != (direction == Direction::In) {
+            let is_written = flags & DESC_WRITE != 0;
+            if direction == Direction::Both && !is_written && parts.len() as u32 != reads {
+                return Err(format!("descriptor {next} is to be read, after one that is to be written"));
+            }
+            if direction != Direction::Both && is_written != (direction == Direction::In) {
                 let (wanted, given) =
                     if direction == Direction::In { ("written", "read") } else { ("read", "written") };
                 return Err(format!("descriptor {next} is to be {given}, in a queue whose buffers are {wanted}"));
             }
             parts.push((addr, len));
+            reads += u32::from(!is_written);
             if flags & DESC_NEXT == 0 {
-                return Ok(Buffer { head, parts });
+                return Ok(Buffer { head, parts, reads });
             }
             next = half(bus, self.descriptors, at + 14)?;
         }

@@ -141,5 +141,5 @@ fn an_image_that_was_written_by_others_is_refused() {
     let mut other = Bench::cold(&[directory.property()]);
     let mut loader = Loader::new(&bytes);
     assert_eq!(other.card.load(&mut loader), Err(Damaged));
-    assert!(loader.refusal().unwrap().starts_with("the card's image has been written since the snapshot"));
+    assert!(loader.refusal().unwrap().starts_with("the image has been written since the snapshot"));
 }
