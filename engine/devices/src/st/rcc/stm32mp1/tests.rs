@@ -139,7 +139,7 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     assert!(bench.bus.notes()[0].contains("RCC_PLL2CFGR1 was written while its PLL is on"));
     // When the PLL is off, devices on it continue.
     assert_eq!(changed_by(&mut bench, 0x094, 0x70), []);
-    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 4));
+    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 5));
     assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
     assert_eq!(changed_by(&mut bench, 0x0a0, 0), []);
     // When it is on again, it locks later: 8 MHz * 50.625, as no fraction was latched, halved for the AXI.
