@@ -72,7 +72,6 @@ struct Stpmic1 {
 /// A chip as its node describes it.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn I2cTarget> {
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
-    reader.known(&["interrupt-controller", "#interrupt-cells"]);
     let meaning = "pairs: the address of a register, and its value when the run begins, 0 to 255 each";
     let values = reader.pairs("cyclescope,register-values", meaning, meaning, |pairs| {
         pairs.as_flattened().iter().all(|number| *number < 256)

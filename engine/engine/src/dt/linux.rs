@@ -43,6 +43,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("#io-channel-cells", "cells of a converter's channel in others' `io-channels`"),
     ("#mbox-cells", "cells of a mailbox's channel"),
     ("#reset-cells", "cells of a reset line"),
+    ("#thermal-sensor-cells", "cells of a temperature sensor"),
     ("always-on", "the timer goes on while its core sleeps"),
     ("arm,no-tick-in-suspend", "the counter stops in suspend"),
     ("atmel,external-irqs", "numbers of the sources that are pins"),

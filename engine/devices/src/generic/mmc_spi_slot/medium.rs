@@ -1,5 +1,5 @@
-//! The contents of a card or a disk: blocks of 512 bytes in memory, kept only if they were written, or in a raw image on
-//! the host, and their part of snapshots.
+//! The contents of a card or a disk: blocks of 512 bytes in memory, kept only if they were written, or in a raw image
+//! on the host, and their part of snapshots.
 //!
 //! Data written to an image are passed to the operating system at once, so that they survive a crash of this program.
 //! From the first snapshot on the file is not changed, so that the snapshot stays valid: later writes are kept here,

@@ -3,8 +3,8 @@
 //!
 //! Modelled: DMAMUX_CxCR.DMAREQ_ID, which connects each channel of the controllers behind the multiplexer with one of
 //! the requests. The controllers are `dma-masters`; channels 0 to 6 belong to the first, or channels 0 to 7 if they
-//! have streams. A device's request line is an input of the multiplexer, numbered by the request: `dmas` gives the number.
-//! A stream gets the request as that of its channel 0 (CHSEL), which does not exist behind a multiplexer.
+//! have streams. A device's request line is an input of the multiplexer, numbered by the request: `dmas` gives the
+//! number. A stream gets the request as that of its channel 0 (CHSEL), which does not exist behind a multiplexer.
 //!
 //! Not modelled: synchronisation and events (SE, EGE): requests pass at once, with a note; request generators (their
 //! registers keep written values). A request passes without delay.

@@ -1,5 +1,5 @@
-//! The MMIO transport of a virtio device (Virtual I/O Device (VIRTIO) Version 1.1, 4.2.2, version 2): registers, feature
-//! negotiation, device status, queues, interrupt. What a device does with its queues is the device's own.
+//! The MMIO transport of a virtio device (Virtual I/O Device (VIRTIO) Version 1.1, 4.2.2, version 2): registers,
+//! feature negotiation, device status, queues, interrupt. What a device does with its queues is the device's own.
 
 use super::queue::{MOST_DESCRIPTORS, Queue};
 use crate::prelude::*;
