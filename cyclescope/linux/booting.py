@@ -1,0 +1,207 @@
+"""A bootable program: kernel, devicetree and initrd at their places in RAM, and what starts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclescope.errors import UsageError
+from cyclescope.host import inputs
+from cyclescope.linux import (
+    executable,
+    flattened,
+    initramfs,
+    kallsyms,
+    kernels,
+    own_devicetree,
+    packages,
+    vendor_devicetree,
+)
+from cyclescope.linux.boards import LinuxBoard, Ram
+from cyclescope.linux.chosen import Chosen
+from cyclescope.linux.executable import Part
+from cyclescope.linux.kallsyms import KernelSymbol
+from cyclescope.linux.kernels import Kernel
+from cyclescope.linux.stub import stub
+from cyclescope.linux.symbols import read_symbols
+
+OF_BOARD = "board"
+"""The devicetree that is made from the board's own description."""
+
+_MIB = 1 << 20
+_PAGE = 4096
+_MOST_BYTES = 512 * _MIB
+_MOST_DEVICETREE_BYTES = _MIB  # Linux maps as much of it when it starts
+# From the start of RAM on, as U-Boot has them on an STM32MP1; further up for a larger kernel.
+_ZIMAGE_AT, _DEVICETREE_AT = 32 * _MIB, 64 * _MIB
+
+
+@dataclass(frozen=True)
+class Request:
+    """The files to boot: `devicetree` is "board" or a .dtb, `initrd` a file, a folder, "busybox".
+
+    `symbols` are a kernel's vmlinux and the ELF files of programs with fixed addresses.
+    """
+
+    kernel: str
+    devicetree: str = OF_BOARD
+    initrd: str | None = None
+    command_line: str | None = None
+    symbols: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that are read, each with a description."""
+        named = {self.kernel: "the kernel", self.devicetree: "the devicetree"}
+        named |= {self.initrd or "": "the initrd"}
+        named |= {path.rpartition("=")[2]: "a file of symbols" for path in self.symbols}
+        return {path: what for path, what in named.items() if path and Path(path).is_file()}
+
+
+@dataclass(frozen=True)
+class Bootable:
+    """An ELF that boots a kernel, and notes about what was left out."""
+
+    elf: bytes
+    notes: tuple[str, ...] = field(default=())
+
+
+def bootable(request: Request, board: LinuxBoard) -> Bootable:
+    """The program for a request on a board.
+
+    Raises `UsageError` if a file is not what it should be, or does not fit into RAM, `OSError` if
+    it can't be read, `FirmwareError` if the code that starts the kernel can't be built.
+    """
+    kernel = kernels.recognised(_read(request.kernel), inputs.printable(request.kernel))
+    initrd = b"" if request.initrd is None else _initrd(request.initrd)
+    layout = _Layout.of(board.ram, kernel, len(initrd))
+    chosen = Chosen(request.command_line, layout.initrd_range)
+    devicetree, notes = _devicetree(request.devicetree, board, chosen)
+    symbols, kernel_address = _symbols(request.symbols, kernel)
+    code = stub(layout.kernel_at, layout.devicetree_at, board.loader_writes())
+    parts = [
+        Part.at(layout.stub_at, code),
+        *_kernel_parts(kernel, layout, board.ram, kernel_address),
+        Part.at(layout.devicetree_at, devicetree),
+        *([Part.at(layout.initrd_at, initrd)] if initrd else []),
+    ]
+    return Bootable(executable.executable(layout.stub_at, parts, symbols), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The addresses of the parts; the kernel's is where its first instruction is."""
+
+    kernel_at: int
+    running_at: int
+    devicetree_at: int
+    stub_at: int
+    initrd_at: int
+    initrd_bytes: int
+
+    @property
+    def initrd_range(self) -> tuple[int, int] | None:
+        return (self.initrd_at, self.initrd_at + self.initrd_bytes) if self.initrd_bytes else None
+
+    @staticmethod
+    def of(ram: Ram, kernel: Kernel, initrd_bytes: int) -> _Layout:
+        """The layout. Raises `UsageError` if the parts do not fit into RAM."""
+        running_at = ram.base + kernel.text_offset
+        running_end = running_at + kernel.running_bytes
+        kernel_at = running_at
+        end = running_end
+        if kernel.is_compressed:
+            # above the running kernel, so that it need not move itself before it decompresses
+            kernel_at = max(ram.base + _ZIMAGE_AT, _up(running_end, _MIB))
+            end = kernel_at + 2 * len(kernel.data)
+        devicetree_at = max(ram.base + _DEVICETREE_AT, _up(end, 2 * _MIB))
+        stub_at = devicetree_at + _MOST_DEVICETREE_BYTES
+        initrd_at = stub_at + _PAGE
+        if initrd_at > ram.end:
+            raise UsageError(
+                f"{kernel.name}: a kernel of {_mib(kernel.running_bytes)} does not fit into the "
+                f"board's RAM of {_mib(ram.size)}"
+            )
+        if initrd_at + initrd_bytes > ram.end:
+            raise UsageError(
+                f"--initrd: its {_mib(initrd_bytes)} do not fit into the board's RAM: "
+                f"{_mib(ram.end - initrd_at)} of {_mib(ram.size)} are left beside the kernel; "
+                "leave out files, or compress it"
+            )
+        return _Layout(kernel_at, running_at, devicetree_at, stub_at, initrd_at, initrd_bytes)
+
+
+def _up(address: int, step: int) -> int:
+    return address + -address % step
+
+
+def _mib(size: int) -> str:
+    return f"{size / _MIB:.1f} MiB"
+
+
+def _kernel_parts(
+    kernel: Kernel, layout: _Layout, ram: Ram, virtual: int | None
+) -> list[Part]:
+    """The kernel as it is loaded, and where it runs: at virtual addresses, if they are known."""
+    runs_at = layout.running_at if virtual is None else virtual + kernel.text_offset
+    if not kernel.is_compressed:
+        return [Part(layout.kernel_at, runs_at, kernel.data, len(kernel.data))]
+    loaded = Part.at(layout.kernel_at, kernel.data)
+    if kernel.image is None:
+        return [loaded]
+    # nothing is loaded there: the part says where functions with names are
+    return [loaded, Part(layout.running_at, runs_at, b"", len(kernel.image))]
+
+
+def _symbols(
+    files: Sequence[str], kernel: Kernel
+) -> tuple[list[KernelSymbol], int | None]:
+    """Functions by virtual addresses, and the virtual address of RAM's first byte, if known."""
+    found, vmlinux = [], []
+    for value in files:
+        name, equals, path = value.rpartition("=")
+        (found if equals else vmlinux).extend(read_symbols(Path(path), name))
+    own = vmlinux or ([] if kernel.image is None else kallsyms.functions(kernel.image))
+    virtual = own[0].address & -kernels.LINKED_PER if own else None
+    return sorted([*own, *found], key=lambda symbol: symbol.address), virtual
+
+
+def _devicetree(
+    given: str, board: LinuxBoard, chosen: Chosen
+) -> tuple[bytes, list[str]]:
+    """The bytes of the devicetree, and a note on what it has not."""
+    if given == OF_BOARD:
+        made = own_devicetree.from_board(board, chosen)
+        out = ", ".join(made.left_out)
+        why = "Linux's drivers need more of them than the board's description has"
+        notes = [f"the devicetree of the board leaves out {out}: {why}; --dtb FILE"] if out else []
+        return flattened.written(made.tree), notes
+    tree = flattened.read(_read(given, _MOST_DEVICETREE_BYTES), inputs.printable(given))
+    pruned = vendor_devicetree.pruned(tree, board, chosen)
+    names = ", ".join(pruned.disabled)
+    notes = [f"{tree.file}: disabled, as they have no model: {names}"] if names else []
+    return flattened.written(tree), notes
+
+
+def _initrd(given: str) -> bytes:
+    """The bytes of the initrd that an option names."""
+    path = Path(given)
+    if given == packages.BUSYBOX and not path.exists():
+        return initramfs.of_busybox(_read(str(packages.busybox())))
+    if path.is_dir():
+        return initramfs.of_folder(path)
+    data = _read(given)
+    if data.startswith(b"\x7fELF"):
+        raise UsageError(
+            f"--initrd {inputs.printable(given)}: a program, not an archive: put it into a folder as "
+            "init, and give the folder"
+        )
+    return data
+
+
+def _read(path: str, most_bytes: int = _MOST_BYTES) -> bytes:
+    data = inputs.read(Path(path), most_bytes)
+    if not data:
+        raise UsageError(f"{inputs.printable(path)}: the file is empty")
+    return data

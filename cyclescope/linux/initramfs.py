@@ -1,0 +1,137 @@
+"""Initial RAM file systems: cpio archives in the format that Linux unpacks at its start.
+
+The format is "newc" (Linux, Documentation/driver-api/early-userspace/buffer-format.rst). The same
+files give the same bytes, whoever owns them and whenever they were written.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope.errors import UsageError
+from cyclescope.host import inputs
+
+_MAGIC = b"070701"
+_GZIP, _OTHER_MAGICS = b"\x1f\x8b", (b"070702", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd")
+_LZ4, _LZO = b"\x02\x21\x4c\x18", b"\x89LZO"
+_LAST = "TRAILER!!!"
+# An archive is made of blocks, as cpio(1) does.
+_BLOCK_BYTES = 512
+_MOST_FILE_BYTES = 512 << 20
+
+INIT = """\
+#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sysfs /sys
+/bin/busybox mount -t devtmpfs dev /dev 2>/dev/null
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin HOME=/ PS1='/ # '
+cd /
+exec setsid -c sh -c 'exec sh </dev/console >/dev/console 2>&1'
+"""
+"""The first program of `of_busybox`: it mounts file systems, and becomes a shell on the console."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file, folder, link or device: its mode with its type, its contents, a device's number."""
+
+    mode: int
+    data: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def folder() -> Entry:
+    """A folder that all may read."""
+    return Entry(stat.S_IFDIR | 0o755)
+
+
+def file(data: bytes, mode: int = 0o755) -> Entry:
+    """A regular file."""
+    return Entry(stat.S_IFREG | mode, data)
+
+
+def archive(entries: Mapping[str, Entry]) -> bytes:
+    """A cpio archive of entries by their paths, without a leading slash.
+
+    Folders that a path needs are added before it.
+    """
+    whole: dict[str, Entry] = {}
+    for path, entry in entries.items():
+        for parent in reversed(Path(path).parents[:-1]):
+            whole.setdefault(parent.as_posix(), folder())
+        whole[path] = entry
+    parts = [_record(number, path, entry) for number, (path, entry) in enumerate(whole.items(), 1)]
+    data = b"".join([*parts, _record(0, _LAST, Entry(0))])
+    return data + bytes(-len(data) % _BLOCK_BYTES)
+
+
+def _record(number: int, path: str, entry: Entry) -> bytes:
+    name = path.encode("utf-8", "surrogateescape") + b"\0"
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    major, minor = entry.device
+    # inode, mode, user, group, links, time, size, device, device of a device, name's size, check
+    words = (number, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0, major, minor, len(name), 0)
+    header = _MAGIC + b"".join(f"{word:08x}".encode() for word in words) + name
+    return _padded(header) + _padded(entry.data)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def of_busybox(busybox: bytes, programs: Mapping[str, bytes] | None = None) -> bytes:
+    """An initramfs with a static busybox, whose shell is on the console, and other programs.
+
+    `programs` are static programs by their paths, such as "bin/measure".
+    """
+    base = {
+        "dev/console": Entry(stat.S_IFCHR | 0o600, device=(5, 1)),
+        "dev/null": Entry(stat.S_IFCHR | 0o666, device=(1, 3)),
+        "init": file(INIT.encode()),
+        "bin/busybox": file(busybox),
+    }
+    return archive(base | {path: file(data) for path, data in (programs or {}).items()})
+
+
+def of_folder(path: Path) -> bytes:
+    """An initramfs with the files of a folder, by their names' order; /dev/console is added.
+
+    Raises `UsageError` for a folder without /init, and for sockets, `OSError` if a file can't be
+    read.
+    """
+    entries = {name: _entry(file) for name, file in _walked(path)}
+    if "init" not in entries:
+        shown = inputs.printable(path)
+        raise UsageError(f"{shown}: it has no file init, the first program that Linux starts there")
+    entries.setdefault("dev/console", Entry(stat.S_IFCHR | 0o600, device=(5, 1)))
+    return archive(entries)
+
+
+def _walked(root: Path) -> Iterator[tuple[str, Path]]:
+    for one in sorted(root.iterdir()):
+        yield one.relative_to(root).as_posix(), one
+        if one.is_dir() and not one.is_symlink():
+            for name, inner in _walked(one):
+                yield f"{one.name}/{name}", inner
+
+
+def _entry(path: Path) -> Entry:
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        return Entry(stat.S_IFLNK | 0o777, str(path.readlink()).encode("utf-8", "surrogateescape"))
+    if stat.S_ISDIR(found.st_mode):
+        return Entry(found.st_mode)
+    if stat.S_ISREG(found.st_mode):
+        return Entry(found.st_mode, inputs.read(path, _MOST_FILE_BYTES))
+    raise UsageError(f"{inputs.printable(path)}: neither a file, a folder nor a link: remove it")
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether Linux may unpack data as an initramfs: a cpio archive, or a compressed file."""
+    known = (_MAGIC, _GZIP, *_OTHER_MAGICS, _LZ4, _LZO)
+    return data.startswith(known)

@@ -1,0 +1,144 @@
+"""The devicetree for Linux that is made from a board's own description.
+
+Linux gets the devices that need no other: cores, interrupt controller, timer, firmware and console.
+Drivers of the others need clocks, resets and pins as the vendor's devicetree has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cyclescope.board.description.devicetree import Node, Property
+from cyclescope.errors import UsageError
+from cyclescope.linux.boards import LinuxBoard, enabled, texts
+from cyclescope.linux.chosen import Chosen, set_memory
+from cyclescope.linux.flattened import child, set_bytes, set_cells, set_strings
+
+_OURS = "cyclescope,"
+_TIMER = "arm,armv7-timer"
+_GICS = ("arm,cortex-a7-gic", "arm,cortex-a5-gic", "arm,cortex-a9-gic", "arm,gic-400")
+_FIRMWARE = ("arm,psci-1.0", "arm,psci-0.2", "arm,psci")
+_ROOT_PROPS = ("#address-cells", "#size-cells", "model", "compatible", "interrupt-parent")
+_CORE_PROPS = ("compatible", "device_type", "reg", "phandle")
+# Only the board's own description has them: connections to all cores, and the cores' own inputs.
+_INTERRUPTS = "interrupts-extended"
+# A GIC's interrupt: kind, number, trigger.
+_GIC_CELLS = 3
+
+
+@dataclass(frozen=True)
+class Made:
+    """A devicetree, and the labels of the board's devices that it has not."""
+
+    tree: Node
+    left_out: tuple[str, ...]
+
+
+def from_board(board: LinuxBoard, chosen: Chosen) -> Made:
+    """The devicetree of a board. Raises `UsageError` if Linux could not run on it."""
+    root = Node("/", "/", [], board.tree.file, board.tree.line, None)
+    _keep(board.tree, root, _ROOT_PROPS)
+    chosen.give_to(root)
+    set_memory(root, board.ram)
+    _add_cores(board, root)
+    gic = _first(board, _GICS, "an interrupt controller (GIC)")
+    _copied(gic, root, without=(_INTERRUPTS, "clocks"))
+    timer = _copied(_first(board, (_TIMER,), f"a timer ({_TIMER})"), root, without=("clocks",))
+    # it counts whatever the core does, so no other timer has to wake the core
+    set_bytes(timer, "always-on", b"")
+    kept = [gic, *_psci(board)]
+    for node in kept[1:]:
+        _copied(node, root)
+    kept += _add_console(board, root, gic)
+    return Made(root, _left_out(board, kept))
+
+
+def _first(board: LinuxBoard, compatibles: tuple[str, ...], what: str) -> Node:
+    for node in enabled(board.tree):
+        if any(name in compatibles for name in node.compatibles):
+            return node
+    raise UsageError(f"{board.name} has no {what.removeprefix('a ')} for Linux: give --dtb FILE")
+
+
+def _psci(board: LinuxBoard) -> list[Node]:
+    nodes = [one for one in enabled(board.tree) if set(one.compatibles) & set(_FIRMWARE)]
+    return nodes[:1]
+
+
+def _keep(source: Node, target: Node, names: tuple[str, ...]) -> None:
+    target.props.update({name: source.props[name] for name in names if name in source.props})
+    target.phandle = source.phandle
+
+
+def _copied(node: Node, parent: Node, without: tuple[str, ...] = ()) -> Node:
+    """A copy of a node below a parent, without our own properties and those named."""
+    made = child(parent, node.name)
+    names = (name for name in node.props if not name.startswith(_OURS) and name not in without)
+    _keep(node, made, tuple(names))
+    return made
+
+
+def _add_cores(board: LinuxBoard, root: Node) -> None:
+    cpus = child(root, "cpus")
+    set_cells(cpus, "#address-cells", 1)
+    set_cells(cpus, "#size-cells", 0)
+    for core in board.cores:
+        made = child(cpus, core.name)
+        _keep(core, made, _CORE_PROPS)
+        if hz := board.clock_hz(core):
+            set_cells(made, "clock-frequency", hz)
+        if _psci(board):
+            set_strings(made, "enable-method", "psci")
+
+
+def _add_console(board: LinuxBoard, root: Node, gic: Node) -> list[Node]:
+    """Add the console's device and its clock; the nodes of the board that they are."""
+    if board.console is None:
+        return []
+    console, settings = board.console
+    bus = child(root, "soc")
+    set_strings(bus, "compatible", "simple-bus")
+    set_cells(bus, "#address-cells", 1)
+    set_cells(bus, "#size-cells", 1)
+    set_bytes(bus, "ranges", b"")
+    made = _copied(console, bus, without=(_INTERRUPTS, "clocks"))
+    interrupt = _of_controller(console.props.get(_INTERRUPTS), gic)
+    if interrupt:
+        set_bytes(made, "interrupts", interrupt)
+    if hz := board.clock_hz(console):
+        # as firmware has set it: a clock of its own, which no driver changes
+        clock = child(root, "console-clock")
+        phandle = 1 + max(node.phandle or 0 for node in board.tree.walk())
+        set_strings(clock, "compatible", "fixed-clock")
+        set_cells(clock, "#clock-cells", 0)
+        set_cells(clock, "clock-frequency", hz)
+        set_cells(clock, "phandle", phandle)
+        set_cells(made, "clocks", phandle)
+    set_strings(child(root, "aliases"), "serial0", made.path)
+    rate = f":{settings}" if settings else ""
+    set_strings(child(root, "chosen"), "stdout-path", f"serial0{rate}")
+    return [console]
+
+
+def _of_controller(connections: Property | None, gic: Node) -> bytes:
+    """The interrupt of a device at the GIC, among its connections to all controllers."""
+    value = connections.value if connections else b""
+    own = (gic.phandle or 0).to_bytes(4, "big")
+    size = 4 * _GIC_CELLS
+    for at in range(0, len(value) - size, 4):
+        if value[at : at + 4] == own:
+            return value[at + 4 : at + 4 + size]
+    return b""
+
+
+def _left_out(board: LinuxBoard, kept: list[Node]) -> tuple[str, ...]:
+    """The labels of enabled devices with registers that are not kept."""
+    paths = {node.path for node in kept}
+    memories = {place["path"] for place in board.places if place["kind"] == "memory"}
+    return tuple(
+        node.handle
+        for node in enabled(board.tree)
+        if node.path not in paths | memories and "reg" in node.props and "compatible" in node.props
+        if not texts(node, "device_type") and board.is_mapped(node.cells("reg")[0])
+        if not any(name.startswith("arm,armv7m") for name in node.compatibles)
+    )

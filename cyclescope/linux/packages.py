@@ -1,0 +1,40 @@
+"""Debian's kernel and busybox, which `scripts/install-debian-packages linux` brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cyclescope import resources
+from cyclescope.errors import UsageError
+
+BUSYBOX = "busybox"
+"""The initrd that is made of Debian's busybox."""
+_KERNEL, _DEVICETREES = "vmlinuz", "dtbs"
+_HOW = "scripts/install-debian-packages linux brings it, from a checkout"
+
+
+def folder() -> Path:
+    """The folder of the files in the cache."""
+    return resources.cache() / "linux"
+
+
+def busybox() -> Path:
+    """The static busybox. Raises `UsageError` if it was not brought."""
+    return _there(BUSYBOX)
+
+
+def kernel() -> Path:
+    """The kernel, a zImage. Raises `UsageError` if it was not brought."""
+    return _there(_KERNEL)
+
+
+def devicetree(name: str) -> Path:
+    """A devicetree of the kernel's package: `stm32mp157c-dk2`. Raises `UsageError` if not there."""
+    return _there(f"{_DEVICETREES}/{name}.dtb")
+
+
+def _there(name: str) -> Path:
+    path = folder() / name
+    if not path.is_file():
+        raise UsageError(f"there is no {path}: {_HOW}")
+    return path

@@ -1,0 +1,133 @@
+"""A vendor's devicetree, with those nodes disabled that have no model on the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cyclescope.board.description.devicetree import Node
+from cyclescope.errors import UsageError
+from cyclescope.linux.boards import LinuxBoard, is_enabled, texts
+from cyclescope.linux.chosen import Chosen, set_memory
+from cyclescope.linux.flattened import set_cells, set_strings
+
+# Firmware in the secure world that no model stands for.
+_NO_FIRMWARE = frozenset({"linaro,optee-tz", "linaro,scmi-optee", "arm,scmi-smc", "arm,scmi"})
+_INTERRUPT_BYTES = 12
+
+# Ranges of a bus: address of a child, address of its parent, size.
+_Ranges = Sequence[tuple[int, int, int]]
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A devicetree, and the names of the nodes that were disabled."""
+
+    tree: Node
+    disabled: tuple[str, ...]
+
+
+def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
+    """The tree for a board; changes it. Raises `UsageError` if it is for another board."""
+    if not set(tree.compatibles) & set(board.tree.compatibles):
+        ours, its = (", ".join(root.compatibles) for root in (board.tree, tree))
+        raise UsageError(
+            f"{tree.file}: this devicetree is for {its or 'no board'}, and {board.name} is {ours}: "
+            "give that board's, or --dtb board"
+        )
+    chosen.give_to(tree)
+    set_memory(tree, board.ram)
+    _drop_cores(tree, board)
+    disabled = [*_without_model(tree, [], board)]
+    for node in disabled:
+        set_strings(node, "status", "disabled")
+    _drop_dmas(tree, {node.phandle for node in disabled})
+    return Pruned(tree, tuple(node.name for node in disabled))
+
+
+def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Iterator[Node]:
+    """The enabled nodes below one whose addresses the board has not, and unknown firmware.
+
+    `above` are the ranges of the buses from the root on.
+    """
+    address_cells = node.number("#address-cells") or 1
+    size_cells = node.number("#size-cells")
+    width = address_cells + (1 if size_cells is None else size_cells)
+    for child in node.children:
+        if not is_enabled(child):
+            continue
+        reg = child.cells("reg")
+        has_address = bool(reg) and size_cells != 0 and len(reg) >= width
+        if set(child.compatibles) & _NO_FIRMWARE:
+            yield child
+        elif has_address and child.compatibles and not _is_there(reg, address_cells, above, board):
+            yield child
+        elif (inner := _ranges(child, address_cells)) is not None:
+            yield from _without_model(child, [*above, inner], board)
+
+
+def _is_there(reg: list[int], cells: int, above: list[_Ranges], board: LinuxBoard) -> bool:
+    address = _number(reg[:cells])
+    for ranges in reversed(above):
+        for first, parent, size in ranges:
+            if first <= address < first + size:
+                address += parent - first
+                break
+    return board.is_mapped(address)
+
+
+def _ranges(node: Node, parent_cells: int) -> _Ranges | None:
+    """The ranges of a bus, none of which means equal addresses; None if it is not a bus."""
+    if "ranges" not in node.props:
+        return None
+    cells = node.cells("ranges")
+    own, size = node.number("#address-cells") or 1, node.number("#size-cells") or 1
+    width = own + parent_cells + size
+    found = []
+    for at in range(0, len(cells) - width + 1, width):
+        first, parent = cells[at : at + own], cells[at + own : at + own + parent_cells]
+        found.append((_number(first), _number(parent), _number(cells[at + own + parent_cells :][:size])))
+    return found
+
+
+def _number(cells: list[int]) -> int:
+    value = 0
+    for cell in cells:
+        value = value << 32 | cell
+    return value
+
+
+def _drop_cores(tree: Node, board: LinuxBoard) -> None:
+    """Drop the cores that the board does not run, and their interrupts of the PMU."""
+    numbers = {core.number("reg") for core in board.cores}
+    dropped: set[int | None] = set()
+    for node in tree.walk():
+        if node.path == "/cpus":
+            others = [
+                one
+                for one in node.children
+                if texts(one, "device_type") == ["cpu"] and one.number("reg") not in numbers
+            ]
+            dropped = {one.phandle for one in others}
+            node.children = [one for one in node.children if one not in others]
+    for node in tree.walk():
+        affinity = node.cells("interrupt-affinity")
+        kept = [number for number, core in enumerate(affinity) if core not in dropped]
+        if affinity and len(kept) < len(affinity):
+            value = node.props["interrupts"].value if "interrupts" in node.props else b""
+            set_cells(node, "interrupt-affinity", *(affinity[number] for number in kept))
+            words = [
+                int.from_bytes(value[at : at + 4], "big")
+                for number in kept
+                for at in range(number * _INTERRUPT_BYTES, (number + 1) * _INTERRUPT_BYTES, 4)
+            ]
+            set_cells(node, "interrupts", *words)
+
+
+def _drop_dmas(tree: Node, disabled: set[int | None]) -> None:
+    """Drop the DMA channels of disabled controllers: drivers would wait for them for ever."""
+    for node in tree.walk():
+        cells = node.cells("dmas")
+        if cells and disabled & set(cells):
+            del node.props["dmas"]
+            node.props.pop("dma-names", None)
