@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.board.description import interrupt_lines, parameters
-from cyclescope.board.description.devicetree import refuse_host_files
+from cyclescope.board.description.devicetree import Node, refuse_host_files
 from cyclescope.board.description.overrides import OverrideValue, apply_overrides
 from cyclescope.board.description.parameters import Parameter
 from cyclescope.board.description.trees import board_tree, find_board
@@ -102,6 +102,7 @@ class Board:
         self._core: str | None = None
         self._serial_ports = self._machine.serial_ports()
         self._elf: str | None = None
+        self._program_files: dict[str, str] = {}
         self._images = [(label, str(image)) for label, image in self._machine.images()]
         self._sources = dict.fromkeys(users_devices.files(), "a device in Python")
         self._sources |= dict.fromkeys(tree.files, "the board")
@@ -115,6 +116,11 @@ class Board:
     def serial_ports(self) -> tuple[list[str], str | None]:
         """Labels of the serial ports that can receive, and the console's label, if known."""
         return self._serial_ports
+
+    @property
+    def tree(self) -> Node:
+        """The devicetree of the board, with the overrides; a copy."""
+        return self._root.copied()
 
     @property
     def pins(self) -> Pins:
@@ -174,6 +180,7 @@ class Board:
         Inputs are the sources of the board, the loaded firmware, and the images of chips.
         """
         firmware = {} if self._elf is None else {self._elf: "the firmware"}
+        firmware |= self._program_files
         images = {image: f"the image of {label}" for label, image in self._images}
         return self._sources | firmware | images
 
@@ -212,12 +219,22 @@ class Board:
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
 
-    def load_program(self, program: Program, core: str | None = None) -> None:
-        """Load a program that has been read. Raises `ElfError` and `EngineError` as `load` does."""
+    def load_program(
+        self,
+        program: Program,
+        core: str | None = None,
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """Load a program that has been read. Raises `ElfError` and `EngineError` as `load` does.
+
+        `files` are the files that it was made from, each with a description.
+        """
+        self._check_images(files or {})
         machine = self._unloaded_machine()
         program.load_into(machine, core)
         self._machine = machine
         self._program, self._core, self._elf = program, core, None
+        self._program_files = dict(files or {})
 
     def _room(self, base: int) -> int:
         """The number of mapped bytes from an address on."""

@@ -28,7 +28,7 @@ from cyclescope.statuses import Status
 
 # By heading of the help. Each is `<name>_command` in a module of that name, with underscores.
 _GROUPS = {
-    "Run and look": ("demo", "run", "profile", "annotate", "disassemble", "debug"),
+    "Run and look": ("demo", "run", "boot", "profile", "annotate", "disassemble", "debug"),
     "Compare and decide": ("compare", "sweep", "advise", "fit"),
     "Boards and files": ("board", "devices", "list", "new-board", "completion", "doctor"),
     "The bench": ("bench", "show", "ipc"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from cyclescope.board import Board
 from cyclescope.board.results import RunResult
+from cyclescope.board.wiring.printed import ConsoleSink
 from cyclescope.cli import stopped_run
 from cyclescope.cli.options.serial import SerialLines
 from cyclescope.cli.run_progress import Line
@@ -18,7 +19,8 @@ from cyclescope.units import parse_time_ps
 
 # The most held characters of other serial lines, while the console's line is incomplete.
 _MOST_HELD_CHARACTERS = 1 << 20
-_LIMIT = "10s"
+LIMIT = "10s"
+"""The default limit of a run."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,19 @@ def run(
     to_stderr: bool,
     quiet: bool,
     meanwhile: Callable[[], object],
+    default_limit: str = LIMIT,
+    watch: Callable[[str], bool] | None = None,
     **arguments: Any,
 ) -> Shown:
     """Run a board, and write its console on stdout, or on stderr; as `Board.run` with `arguments`.
 
-    The default limit is 10 s, unless a line is interactive. `meanwhile` imports the rest of the
-    command during the run. A terminal that shows more than the console gets text; all other outputs
-    get the bytes that the board has sent.
+    The limit is `default_limit` if there is none, unless a line is interactive. `meanwhile` imports
+    the rest of the command during the run. `watch` is called with each piece of the console's text,
+    and stops the run if it is true. A terminal that shows more than the console gets text; all
+    other outputs get the bytes that the board has sent.
     """
     if limit_ps is None and not lines.is_interactive:
-        limit_ps = parse_time_ps(_LIMIT)
+        limit_ps = parse_time_ps(default_limit)
     stream = sys.stderr if to_stderr else sys.stdout
     exact = quiet or lines.takes_stdin or not stream.isatty()
     errors = "surrogateescape" if exact else "replace"
@@ -59,7 +64,7 @@ def run(
     result = stopped_run.beside(
         lambda: loaded.run(
             limit_ps,
-            console=None if lines.hides_console else writer.console,
+            console=_watched(None if lines.hides_console else writer.console, watch, held),
             console_errors=errors,
             stream=None if lines.is_hidden else writer.stream,
             stop=held.stop,
@@ -73,6 +78,22 @@ def run(
     writer.finish(begins_line=not quiet)
     notes = [note for note in result.notes if note not in writer.printed]
     return Shown(stopped_run.with_reason(result, held, outlet), outlet, notes)
+
+
+def _watched(
+    console: ConsoleSink | None, watch: Callable[[str], bool] | None, held: Held
+) -> ConsoleSink | None:
+    """A sink for the console's text that `watch` sees as well."""
+    if watch is None:
+        return console
+
+    def write(text: str) -> None:
+        if console is not None:
+            console(text)
+        if watch(text):
+            held.stop.request()
+
+    return write
 
 
 def print_note(note: str) -> None:

@@ -50,7 +50,7 @@ class LinuxBoard:
             if len(cells := node.cells("reg")) == 2
         ]
         if not found:
-            raise UsageError(f"{self.name} has no memory (device_type = \"memory\") for Linux")
+            raise UsageError(f'{self.name} has no memory (device_type = "memory") for Linux')
         return max(found, key=lambda ram: ram.size)
 
     @property

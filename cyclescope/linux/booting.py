@@ -1,4 +1,4 @@
-"""A bootable program: kernel, devicetree and initrd at their places in RAM, and what starts them."""
+"""A bootable program: kernel, devicetree and initrd at their places in RAM, and their start."""
 
 from __future__ import annotations
 
@@ -49,6 +49,25 @@ class Request:
     initrd: str | None = None
     command_line: str | None = None
     symbols: tuple[str, ...] = ()
+
+    @staticmethod
+    def named(
+        kernel: str,
+        devicetree: str,
+        initrd: str | None,
+        command_line: str | None,
+        symbols: tuple[str, ...],
+        board: str,
+    ) -> Request:
+        """A request in which "debian" stands for the files of the package.
+
+        Raises `UsageError` if the package was not brought.
+        """
+        if kernel == packages.DEBIAN:
+            kernel = str(packages.kernel())
+        if devicetree == packages.DEBIAN:
+            devicetree = str(packages.devicetree(board))
+        return Request(kernel, devicetree, initrd, command_line, symbols)
 
     @property
     def files(self) -> dict[str, str]:
@@ -140,9 +159,7 @@ def _mib(size: int) -> str:
     return f"{size / _MIB:.1f} MiB"
 
 
-def _kernel_parts(
-    kernel: Kernel, layout: _Layout, ram: Ram, virtual: int | None
-) -> list[Part]:
+def _kernel_parts(kernel: Kernel, layout: _Layout, ram: Ram, virtual: int | None) -> list[Part]:
     """The kernel as it is loaded, and where it runs: at virtual addresses, if they are known."""
     runs_at = layout.running_at if virtual is None else virtual + kernel.text_offset
     if not kernel.is_compressed:
@@ -154,11 +171,10 @@ def _kernel_parts(
     return [loaded, Part(layout.running_at, runs_at, b"", len(kernel.image))]
 
 
-def _symbols(
-    files: Sequence[str], kernel: Kernel
-) -> tuple[list[KernelSymbol], int | None]:
+def _symbols(files: Sequence[str], kernel: Kernel) -> tuple[list[KernelSymbol], int | None]:
     """Functions by virtual addresses, and the virtual address of RAM's first byte, if known."""
-    found, vmlinux = [], []
+    found: list[KernelSymbol] = []
+    vmlinux: list[KernelSymbol] = []
     for value in files:
         name, equals, path = value.rpartition("=")
         (found if equals else vmlinux).extend(read_symbols(Path(path), name))
@@ -167,9 +183,7 @@ def _symbols(
     return sorted([*own, *found], key=lambda symbol: symbol.address), virtual
 
 
-def _devicetree(
-    given: str, board: LinuxBoard, chosen: Chosen
-) -> tuple[bytes, list[str]]:
+def _devicetree(given: str, board: LinuxBoard, chosen: Chosen) -> tuple[bytes, list[str]]:
     """The bytes of the devicetree, and a note on what it has not."""
     if given == OF_BOARD:
         made = own_devicetree.from_board(board, chosen)
@@ -194,8 +208,8 @@ def _initrd(given: str) -> bytes:
     data = _read(given)
     if data.startswith(b"\x7fELF"):
         raise UsageError(
-            f"--initrd {inputs.printable(given)}: a program, not an archive: put it into a folder as "
-            "init, and give the folder"
+            f"--initrd {inputs.printable(given)}: a program, not an archive: put it into a folder "
+            "as init, and give the folder"
         )
     return data
 

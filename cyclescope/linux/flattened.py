@@ -31,7 +31,9 @@ def read(data: bytes, name: str) -> Node:
     Raises `UsageError` if it is not one, or damaged.
     """
     if not is_flattened(data):
-        raise UsageError(f"{name}: not a flattened devicetree (.dtb): compile a .dts with dtc first")
+        raise UsageError(
+            f"{name}: not a flattened devicetree (.dtb): compile a .dts with dtc first"
+        )
     try:
         return _Reader(data, name).tree()
     except (struct.error, IndexError, ValueError) as error:

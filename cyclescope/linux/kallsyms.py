@@ -91,7 +91,7 @@ def _names(image: bytes, tokens: _TokenTable) -> Iterator[tuple[int, int]]:
 
 def _markers(image: bytes, end: int) -> Iterator[tuple[int, list[int]]]:
     """Arrays of words before `end` that begin with 0 and ascend as the places of names do."""
-    at, run = end & ~3, []
+    at, run = end & ~3, list[int]()
     while at >= 4:
         at -= 4
         (word,) = struct.unpack_from("<I", image, at)

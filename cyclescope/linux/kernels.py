@@ -75,8 +75,8 @@ def recognised(data: bytes, name: str) -> Kernel:
     first = _word(data, 0)
     if first is None or first >> 28 != _ALWAYS:
         raise UsageError(
-            f"{name}: neither a zImage nor an Image of a 32-bit Arm kernel: give arch/arm/boot/zImage "
-            "of a build, or a distribution's vmlinuz"
+            f"{name}: neither a zImage nor an Image of a 32-bit Arm kernel: give a build's "
+            "arch/arm/boot/zImage, or a distribution's vmlinuz"
         )
     # An Image does not say how much it clears: kernels have at most a third of their size.
     return Kernel(name, data, False, _offset_of_image(data), data, len(data) // 2)

@@ -9,6 +9,9 @@ from cyclescope.errors import UsageError
 
 BUSYBOX = "busybox"
 """The initrd that is made of Debian's busybox."""
+DEBIAN = "debian"
+"""The kernel or the devicetree of Debian's package."""
+
 _KERNEL, _DEVICETREES = "vmlinuz", "dtbs"
 _HOW = "scripts/install-debian-packages linux brings it, from a checkout"
 

@@ -38,5 +38,6 @@ def _code() -> bytes:
         sources=(folder / "linux.S",),
     )
     with build(recipe).open("rb") as file:
-        code: bytes = ELFFile(file).get_section_by_name(".text").data()
-    return code
+        section = ELFFile(file).get_section_by_name(".text")
+        assert section is not None  # the linker script names it
+        return bytes(section.data())

@@ -22,18 +22,21 @@ def read_symbols(path: Path, name: str = "") -> list[KernelSymbol]:
     """
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
 
     shown = inputs.printable(path)
     try:
         elf = ELFFile(io.BytesIO(inputs.read(path, _MOST_BYTES)))
         table = elf.get_section_by_name(".symtab")
-        if table is None:
+        if not isinstance(table, SymbolTableSection):
             raise UsageError(f"--symbols {shown}: it has no symbols: give the file before strip")
         if elf.header.e_type == _DYNAMIC:
             what = "it has no fixed addresses: link it with -static -no-pie"
             raise UsageError(f"--symbols {shown}: {what}")
         found = [
-            KernelSymbol(symbol.entry.st_value & ~1, symbol.entry.st_size, _named(name, symbol.name))
+            KernelSymbol(
+                symbol.entry.st_value & ~1, symbol.entry.st_size, _named(name, symbol.name)
+            )
             for symbol in table.iter_symbols()
             if symbol.entry.st_info.type == "STT_FUNC" and symbol.entry.st_value
         ]

@@ -56,11 +56,9 @@ def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Itera
     for child in node.children:
         if not is_enabled(child):
             continue
-        reg = child.cells("reg")
-        has_address = bool(reg) and size_cells != 0 and len(reg) >= width
-        if set(child.compatibles) & _NO_FIRMWARE:
-            yield child
-        elif has_address and child.compatibles and not _is_there(reg, address_cells, above, board):
+        reg = child.cells("reg") if size_cells != 0 and child.compatibles else []
+        is_missing = len(reg) >= width and not _is_there(reg, address_cells, above, board)
+        if is_missing or set(child.compatibles) & _NO_FIRMWARE:
             yield child
         elif (inner := _ranges(child, address_cells)) is not None:
             yield from _without_model(child, [*above, inner], board)
@@ -86,7 +84,9 @@ def _ranges(node: Node, parent_cells: int) -> _Ranges | None:
     found = []
     for at in range(0, len(cells) - width + 1, width):
         first, parent = cells[at : at + own], cells[at + own : at + own + parent_cells]
-        found.append((_number(first), _number(parent), _number(cells[at + own + parent_cells :][:size])))
+        found.append(
+            (_number(first), _number(parent), _number(cells[at + own + parent_cells :][:size]))
+        )
     return found
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import click
 
 from cyclescope import statuses
-from cyclescope.board.description.overrides import parse_set
+from cyclescope.board import Board
+from cyclescope.board.description.overrides import OverrideValue, parse_set
 from cyclescope.board.observing import timelines, waveforms
 from cyclescope.board.outcome.kept_calls import MOST_CALLS
 from cyclescope.board.results import INTERRUPTED, RunResult
@@ -42,7 +44,7 @@ _DETAILS = "cyclescope.cli.tables.run_details"
 _BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.SCRIPT}
 
 
-_GROUPS = {
+GROUPS = {
     "Board and limit": (
         "board",
         "sets",
@@ -80,120 +82,150 @@ _GROUPS = {
     "Output": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
     "Simulator": ("skip_polling", "compile_after"),
 }
+"""The options of `run` under headings."""
 
 
-@click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.EPILOG)
+Load = Callable[[Mapping[str, OverrideValue]], Board]
+"""Makes the board with its program, from the settings of `--set`."""
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a run other than those for its program; all are keywords."""
+
+    @click.option(
+        "--section",
+        "sections",
+        multiple=True,
+        metavar="FUNCTION",
+        help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
+    )
+    @click.option(
+        "--calls",
+        multiple=True,
+        metavar="FUNCTION",
+        help="Also show what the longest calls of a function waited for.",
+    )
+    @click.option(
+        "--longest",
+        type=click.IntRange(1, MOST_CALLS),
+        metavar="N",
+        help="Number of calls to show for each function [default: 10].",
+    )
+    @click.option(
+        "--waits",
+        is_flag=True,
+        help=(
+            "Also show what each core waited for; with several cores, the critical path "
+            "as well (slower)."
+        ),
+    )
+    @click.option(
+        "--skip-polling/--no-skip-polling",
+        default=True,
+        help="Fast-forward polling loops, or run each iteration. Does not change results.",
+    )
+    @click.option(
+        "--compile-after",
+        type=click.IntRange(0, 65535),
+        metavar="RUNS",
+        help="Compile a block after RUNS executions; 0 = never. Does not change results.",
+    )
+    @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+    @click.option(
+        "--waves",
+        metavar="FILE",
+        help="Write waveforms of wires and devices: FILE.fst or FILE.vcd.",
+    )
+    @click.option(
+        "--vcd",
+        metavar="FILE",
+        help="Write waveforms as a Value Change Dump, whatever the file's name.",
+    )
+    @click.option(
+        "--waves-signals",
+        "--vcd-signals",
+        "vcd_signals",
+        multiple=True,
+        metavar="PATTERN",
+        help="Record only these signals: 'spi0.*'.",
+        shell_complete=completions.wires,
+    )
+    @click.option(
+        "--waves-timescale",
+        "--vcd-timescale",
+        "vcd_timescale",
+        metavar="UNIT",
+        help="Time unit of the waveforms: 10ns [default: the coarsest exact one].",
+    )
+    @click.option(
+        "--trace",
+        metavar="FILE",
+        help="Write a timeline of devices and cores, for ui.perfetto.dev.",
+    )
+    @click.option("--trace-from", metavar="TIME", help="Start of the timeline: 10ms.")
+    @click.option("--trace-for", metavar="TIME", help="Length of the timeline.")
+    @click.option(
+        "--trace-memory",
+        metavar="SIZE",
+        default=timelines.MEMORY,
+        show_default=True,
+        help="Memory for the timeline; when it is full, the oldest records are dropped.",
+    )
+    @click.option(
+        "--trace-kind",
+        "trace_kinds",
+        multiple=True,
+        type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
+        metavar="KIND",
+        help=f"Record only this kind of activity: {', '.join(timelines.KINDS)}; default is all but "
+        f"{', '.join(timelines.ASKED_FOR)}.",
+    )
+    @click.option(
+        "--from",
+        "start_from",
+        metavar="FILE",
+        help="Continue from a snapshot of the same board and ELF.",
+    )
+    @click.option(
+        "--snapshot",
+        metavar="FILE",
+        help="Write a snapshot of the board at --snapshot-at or --snapshot-when.",
+    )
+    @click.option("--snapshot-at", metavar="TIME", help="Time of the snapshot: 10ms.")
+    @line_options
+    @trigger_options
+    @gdb_options
+    @click.option(
+        "-q", "--quiet", is_flag=True, help="Print the console output only: no summary, no notes."
+    )
+    @click.option(
+        "-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters."
+    )
+    @no_color_option
+    @click.option(
+        "--exit-status",
+        type=click.Choice(("firmware", "ran")),
+        default="firmware",
+        show_default=True,
+        help="Exit with the firmware's status, or with 0 whenever it ran.",
+    )
+    @wraps(command)
+    def with_options(**given: Any) -> Any:
+        return command(**given)
+
+    return with_options
+
+
+@click.command("run", cls=TakesArguments, groups=GROUPS, epilog=statuses.EPILOG)
 @click.argument("elf", type=click.Path(path_type=Path))
 @board_option
 @sets_option
 @devices_option
 @program_options
 @limit_option
-@click.option(
-    "--section",
-    "sections",
-    multiple=True,
-    metavar="FUNCTION",
-    help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
-)
-@click.option(
-    "--calls",
-    multiple=True,
-    metavar="FUNCTION",
-    help="Also show what the longest calls of a function waited for.",
-)
-@click.option(
-    "--longest",
-    type=click.IntRange(1, MOST_CALLS),
-    metavar="N",
-    help="Number of calls to show for each function [default: 10].",
-)
-@click.option(
-    "--waits",
-    is_flag=True,
-    help=(
-        "Also show what each core waited for; with several cores, the critical path "
-        "as well (slower)."
-    ),
-)
-@click.option(
-    "--skip-polling/--no-skip-polling",
-    default=True,
-    help="Fast-forward polling loops, or run each iteration. Does not change results.",
-)
-@click.option(
-    "--compile-after",
-    type=click.IntRange(0, 65535),
-    metavar="RUNS",
-    help="Compile a block after RUNS executions; 0 = never. Does not change results.",
-)
-@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
-@click.option(
-    "--waves",
-    metavar="FILE",
-    help="Write waveforms of wires and devices: FILE.fst or FILE.vcd.",
-)
-@click.option(
-    "--vcd",
-    metavar="FILE",
-    help="Write waveforms as a Value Change Dump, whatever the file's name.",
-)
-@click.option(
-    "--waves-signals",
-    "--vcd-signals",
-    "vcd_signals",
-    multiple=True,
-    metavar="PATTERN",
-    help="Record only these signals: 'spi0.*'.",
-    shell_complete=completions.wires,
-)
-@click.option(
-    "--waves-timescale",
-    "--vcd-timescale",
-    "vcd_timescale",
-    metavar="UNIT",
-    help="Time unit of the waveforms: 10ns [default: the coarsest exact one].",
-)
-@click.option(
-    "--trace",
-    metavar="FILE",
-    help="Write a timeline of devices and cores, for ui.perfetto.dev.",
-)
-@click.option("--trace-from", metavar="TIME", help="Start of the timeline: 10ms.")
-@click.option("--trace-for", metavar="TIME", help="Length of the timeline.")
-@click.option(
-    "--trace-memory",
-    metavar="SIZE",
-    default=timelines.MEMORY,
-    show_default=True,
-    help="Memory for the timeline; when it is full, the oldest records are dropped.",
-)
-@click.option(
-    "--trace-kind",
-    "trace_kinds",
-    multiple=True,
-    type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
-    metavar="KIND",
-    help=f"Record only this kind of activity: {', '.join(timelines.KINDS)}; default is all but "
-    f"{', '.join(timelines.ASKED_FOR)}.",
-)
-@click.option(
-    "--from",
-    "start_from",
-    metavar="FILE",
-    help="Continue from a snapshot of the same board and ELF.",
-)
-@click.option(
-    "--snapshot",
-    metavar="FILE",
-    help="Write a snapshot of the board at --snapshot-at or --snapshot-when.",
-)
-@click.option("--snapshot-at", metavar="TIME", help="Time of the snapshot: 10ms.")
+@run_options
 @semihosting_dir_option
 @stdin_option
-@line_options
-@trigger_options
-@gdb_options
 @click.option(
     "--uncertainty",
     type=click.IntRange(10, 100_000),
@@ -204,23 +236,32 @@ _GROUPS = {
         "Show the range of the results over the board's assumed values, from this many runs: 100."
     ),
 )
-@click.option(
-    "-q", "--quiet", is_flag=True, help="Print the console output only: no summary, no notes."
-)
-@click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
-@no_color_option
-@click.option(
-    "--exit-status",
-    type=click.Choice(("firmware", "ran")),
-    default="firmware",
-    show_default=True,
-    help="Exit with the firmware's status, or with 0 whenever it ran.",
-)
 def run_command(
     elf: Path,
     board: str | None,
-    sets: tuple[str, ...],
     program: Loading,
+    uncertainty: int | None,
+    **options: Any,
+) -> int:
+    """Run a firmware ELF on a virtual board.
+
+    The firmware's console is on standard output. Arguments after -- are passed to the firmware.
+    Ctrl-C, SIGTERM and SIGHUP stop the simulation; results up to then are shown and written.
+    """
+    if uncertainty is not None:
+        uncertain = import_module("cyclescope.cli.uncertain_run")
+        asked = (options[name] for name in ("sets", "limit", "sections", "json_file"))
+        sets, limit, sections, json_file = asked
+        return uncertain.run(
+            elf, board, sets, program, limit, sections, json_file, samples=uncertainty
+        )
+    return run_loaded(lambda overrides: program.load(board, overrides, elf), **options)
+
+
+def run_loaded(
+    load: Load,
+    *,
+    sets: tuple[str, ...],
     limit: str | None,
     sections: tuple[str, ...],
     calls: tuple[str, ...],
@@ -241,27 +282,23 @@ def run_command(
     start_from: str | None,
     snapshot: str | None,
     snapshot_at: str | None,
-    semihosting_dir: str | None,
-    stdin: IO[bytes] | None,
+    semihosting_dir: str | None = None,
+    stdin: IO[bytes] | None = None,
     quiet: bool,
     verbose: bool,
     line: LineOptions,
     triggers: TriggerOptions,
     gdb: GdbOptions,
     exit_status: str,
-    uncertainty: int | None,
-    arguments: tuple[str, ...],
+    arguments: tuple[str, ...] = (),
+    default_limit: str = shown_run.LIMIT,
+    watch: Callable[[str], bool] | None = None,
 ) -> int:
-    """Run a firmware ELF on a virtual board.
+    """Run a board with its program, show its console and its results; gives the exit status.
 
-    The firmware's console is on standard output. Arguments after -- are passed to the firmware.
-    Ctrl-C, SIGTERM and SIGHUP stop the simulation; results up to then are shown and written.
+    `load` is called once the options are known to fit together. `watch` is called with each piece
+    of the console's text, and stops the run if it is true.
     """
-    if uncertainty is not None:
-        uncertain = import_module("cyclescope.cli.uncertain_run")
-        return uncertain.run(
-            elf, board, sets, program, limit, sections, json_file, samples=uncertainty
-        )
     limit_ps = None if limit is None else parse_time_ps(limit)
     _check_together(
         {
@@ -280,7 +317,7 @@ def run_command(
     timelines.timeline_of(
         trace, trace_from, trace_for, trace_memory, trace_kinds, triggers.trace_when
     )
-    loaded = program.load(board, dict(map(parse_set, sets)), elf)
+    loaded = load(dict(map(parse_set, sets)))
     for warning in () if quiet else loaded.warnings:
         warn(warning)
     for detail in import_module(_DETAILS).before(loaded) if verbose else ():
@@ -305,6 +342,8 @@ def run_command(
             limit_ps,
             to_stderr=json_file == "-",
             quiet=quiet,
+            default_limit=default_limit,
+            watch=watch,
             meanwhile=lambda: None if quiet else import_module(_TABLES),
             sections=sections,
             calls=calls,

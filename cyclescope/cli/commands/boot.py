@@ -1,0 +1,149 @@
+"""`cyclescope boot`: an unmodified Linux kernel on one board, with its console on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cyclescope import statuses
+from cyclescope.board import Board
+from cyclescope.board.description.overrides import OverrideValue, parse_set
+from cyclescope.board.setup.programs import Program
+from cyclescope.cli.commands.run import GROUPS, run_loaded, run_options
+from cyclescope.cli.options.board import board_option, devices_option, sets_option
+from cyclescope.cli.options.groups import GroupedCommand
+from cyclescope.cli.shown_run import print_note
+from cyclescope.errors import UsageError, complain
+from cyclescope.host import inputs
+from cyclescope.host.outputs import check_outputs, opened
+from cyclescope.linux.boards import LinuxBoard
+from cyclescope.linux.booting import OF_BOARD, Bootable, Request, bootable
+from cyclescope.linux.packages import DEBIAN
+from cyclescope.linux.panics import PanicWatch
+from cyclescope.statuses import Status
+
+_BOARD = "stm32mp157c-dk2"
+# A kernel needs some seconds until it has a console, and people type commands after that.
+_LIMIT = "60s"
+_NOT_OF_LINUX = ("Program", "Semihosting")
+_GROUPS = {
+    "Linux": ("kernel", "devicetree", "initrd", "command_line", "symbols", "elf_file"),
+    **{heading: names for heading, names in GROUPS.items() if heading not in _NOT_OF_LINUX},
+}
+
+
+@click.command("boot", cls=GroupedCommand, groups=_GROUPS, epilog=statuses.EPILOG)
+@click.option(
+    "--kernel", metavar="FILE", help=f"A zImage or an Image; `{DEBIAN}` for that of the package."
+)
+@click.option(
+    "--dtb",
+    "devicetree",
+    default=OF_BOARD,
+    show_default=True,
+    metavar=f"FILE|{OF_BOARD}",
+    help=(
+        "A devicetree (.dtb), whose nodes without a model are disabled, or the one that is made "
+        f"from the board's description; `{DEBIAN}` for that of the package."
+    ),
+)
+@click.option(
+    "--initrd",
+    metavar="FILE|FOLDER|busybox",
+    help="An initramfs, a folder to make one from, or one of Debian's busybox.",
+)
+@click.option(
+    "--append",
+    "command_line",
+    metavar="TEXT",
+    help="The kernel's command line [default: that of the devicetree].",
+)
+@click.option(
+    "--symbols",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help=(
+        "The kernel's vmlinux, for its functions' names [default: its kallsyms], or the ELF file "
+        "of a program with fixed addresses, under a name."
+    ),
+)
+@click.option(
+    "--elf",
+    "elf_file",
+    metavar="FILE",
+    help="Write what boots as an ELF file, for profile and debug, and do not run it.",
+)
+@board_option
+@sets_option
+@devices_option
+@click.option(
+    "--unmapped",
+    type=click.Choice(["fault", "warn"]),
+    help="Access to an unmapped address: a bus fault, or answered with 0 and reported in a table.",
+)
+@click.option(
+    "--limit",
+    metavar="TIME",
+    help=f"Limit of simulated time [default: {_LIMIT}; none on an interactive console].",
+)
+@run_options
+def boot_command(
+    kernel: str | None,
+    devicetree: str,
+    initrd: str | None,
+    command_line: str | None,
+    symbols: tuple[str, ...],
+    elf_file: str | None,
+    board: str | None,
+    sets: tuple[str, ...],
+    unmapped: str | None,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Boot an unmodified Linux kernel on a virtual board.
+
+    Kernel, devicetree and initrd are placed in RAM, and the kernel is started as a boot loader
+    does. Its console is on standard output; `poweroff` ends the run with status 0, and a panic of
+    the kernel with status 1.
+    """
+    if kernel is None:
+        brings = "scripts/install-debian-packages linux brings Debian's"
+        raise UsageError(f"--kernel is missing: give a zImage or an Image, or {DEBIAN}: {brings}")
+    name = board or _BOARD
+    request = Request.named(kernel, devicetree, initrd, command_line, symbols, Path(name).stem)
+
+    def load(overrides: Mapping[str, OverrideValue]) -> Board:
+        made = Board(name, overrides, unmapped=unmapped)
+        found = _made(made, request, quiet)
+        made.load_program(Program(inputs.printable(kernel), elf=found.elf), files=request.files)
+        return made
+
+    if elf_file is not None:
+        return _write(elf_file, Board(name, dict(map(parse_set, sets))), request, quiet)
+    watch = PanicWatch()
+    status = run_loaded(
+        load, sets=sets, quiet=quiet, default_limit=_LIMIT, watch=watch.take, **options
+    )
+    if watch.panic is not None:
+        complain(watch.panic)
+        return Status.FAILED
+    return status
+
+
+def _made(board: Board, request: Request, quiet: bool) -> Bootable:
+    """What boots, with its notes printed."""
+    found = bootable(request, LinuxBoard(board.name, board.tree, board.describe()["map"]))
+    for note in () if quiet else found.notes:
+        print_note(note)
+    return found
+
+
+def _write(path: str, board: Board, request: Request, quiet: bool) -> int:
+    check_outputs({"--elf": path}, {**board.inputs, **request.files})
+    found = _made(board, request, quiet)
+    with opened(path, "wb") as file:
+        file.write(found.elf)
+    return Status.SUCCESS
