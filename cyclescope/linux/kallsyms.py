@@ -24,7 +24,10 @@ _DIGITS = b"".join(bytes((digit, 0)) for digit in b"0123456789")
 _MARKED = 256
 # A name has at most 511 characters, and at least one byte and its length.
 _MOST_NAME_BYTES = 513
-_FEWEST_NAMES = 64
+_MOST_TOKEN_BYTES = 512
+_MOST_TABLE_BYTES = 0xFFFF
+# Kernels run in the upper part of the address space.
+_LOWEST_OF_KERNEL = 1 << 30
 # Types of symbols of functions, as in nm: T, W in capitals if global.
 _OF_CODE = frozenset("TtWw")
 
@@ -62,20 +65,38 @@ def _tokens(image: bytes) -> Iterator[_TokenTable]:
     """The tables of tokens: texts, and then their places, which confirm them."""
     digits = image.find(_DIGITS)
     while digits >= 0:
-        begin = digits
-        for _ in range(_FIRST_DIGIT):
-            begin = image.rfind(b"\0", 0, begin - 1) + 1
-        end, places = begin, []
-        for _ in range(_TOKENS):
-            places.append(end - begin)
-            end = image.find(b"\0", end) + 1
-        if places[-1] < 1 << 16:
-            wanted = struct.pack(f"<{_TOKENS}H", *places)
-            found = image.find(wanted, end, end + len(wanted) + 8)
-            if found >= 0:
-                texts = image[begin:end].decode("ascii", "replace").split("\0")
-                yield _TokenTable(begin, found + len(wanted), tuple(texts[:_TOKENS]))
+        for begin in _begins(image, digits):
+            table = _token_table(image, begin)
+            if table is not None:
+                yield table
         digits = image.find(_DIGITS, digits + 1)
+
+
+def _begins(image: bytes, digits: int) -> Iterator[int]:
+    """Where a table may begin whose tokens of digits are here: the data before it are unknown."""
+    second = digits
+    for _ in range(_FIRST_DIGIT - 1):
+        if second < 2:
+            return
+        second = image.rfind(b"\0", 0, second - 1) + 1
+    first = max(image.rfind(b"\0", 0, max(second - 1, 0)) + 1, second - _MOST_TOKEN_BYTES)
+    yield from range(first + -first % 4, second, 4)
+
+
+def _token_table(image: bytes, begin: int) -> _TokenTable | None:
+    """The table that begins here, if the table of places follows it."""
+    end, places = begin, []
+    for _ in range(_TOKENS):
+        places.append(end - begin)
+        end = image.find(b"\0", end) + 1
+        if end == 0 or end - begin > _MOST_TABLE_BYTES:
+            return None
+    wanted = struct.pack(f"<{_TOKENS}H", *places)
+    found = image.find(wanted, end, end + len(wanted) + 8)
+    if found < 0:
+        return None
+    texts = image[begin:end].decode("ascii", "replace").split("\0")
+    return _TokenTable(begin, found + len(wanted), tuple(texts[:_TOKENS]))
 
 
 def _names(image: bytes, tokens: _TokenTable) -> Iterator[tuple[int, int]]:
@@ -99,7 +120,7 @@ def _markers(image: bytes, end: int) -> Iterator[tuple[int, list[int]]]:
             run = []
         run.append(word)
         if word == 0:
-            if len(run) * _MARKED >= _FEWEST_NAMES and len(run) > 1:
+            if len(run) > 1:
                 yield at, run[::-1]
             run = []
         if end - at > _MARKED * (1 << 16):
@@ -143,11 +164,11 @@ def _addresses(image: bytes, names_at: int, count: int, tokens: _TokenTable) -> 
         offsets = _ascending(image, at, count)
         if offsets is not None and offsets[0] == 0 and base_at + 4 <= len(image):
             (base,) = struct.unpack_from("<I", image, base_at)
-            if base and base + offsets[-1] < 1 << 32:
+            if base >= _LOWEST_OF_KERNEL and base + offsets[-1] < 1 << 32:
                 return [base + offset for offset in offsets]
     for at in (before, after):
         addresses = _ascending(image, at, count)
-        if addresses is not None and addresses[-1]:
+        if addresses is not None and addresses[-1] >= _LOWEST_OF_KERNEL:
             return addresses
     return None
 

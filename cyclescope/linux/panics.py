@@ -29,6 +29,6 @@ class PanicWatch:
         if self.panic is None and at >= 0 and "\n" in self._held[at:]:
             words = self._held[at + len(_BEGIN) :].partition("\n")[0].strip()
             hint = next((hint for part, hint in _HINTS if part in words), "see the console above")
-            self.panic = f"the kernel panicked: {words}: {hint}"
+            self.panic = f"kernel panic: {words}: {hint}"
         last = self._held.find(_END)
         return last >= 0 and "\n" in self._held[last:]
