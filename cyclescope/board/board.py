@@ -386,7 +386,8 @@ class Board:
         `snapshot` is a file for the board's state at the time `snapshot_at`; `start_from` is such a
         file, or its bytes, of the same board and firmware: the run continues from there, with the
         same end as a run from reset. Recording starts there; functions that were watched before
-        stay watched.
+        stay watched. A line whose other end had nothing connected in the snapshot's run may have
+        `typed`, a `script` or a terminal, from the snapshot's time on.
 
         Conditions are described in docs/how-to/conditions.md. The result's `triggers` has, for each
         condition in `count_when`, how often it became true, when, and for how long. When a
@@ -426,7 +427,9 @@ class Board:
         machine = self.start()
         firmware = self._program_name()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, firmware)
-        attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
+        lines = Lines.of(typed, script, terminals, pace, session)
+        has_begun = before is not None and not can and snapshots.has_restored(machine, before)
+        attached = lines.attach(machine)
         if can:
             from cyclescope.board.can import attach  # few runs have one
 
@@ -434,7 +437,7 @@ class Board:
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)
-        if before is not None:
+        if before is not None and not has_begun:
             machine.restore(before)
         waits = waits or bool(kept)
         if waits:

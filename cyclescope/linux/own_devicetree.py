@@ -41,9 +41,9 @@ def from_board(board: LinuxBoard, chosen: Chosen) -> Made:
     chosen.give_to(root)
     set_memory(root, board.ram)
     _add_cores(board, root)
-    gic = _first(board, _GICS, "an interrupt controller (GIC)")
+    gic = _first(board, _GICS, "interrupt controller (GIC)")
     _copied(gic, root, without=(_INTERRUPTS, "clocks"))
-    timer = _copied(_first(board, (_TIMER,), f"a timer ({_TIMER})"), root, without=("clocks",))
+    timer = _copied(_first(board, (_TIMER,), f"timer ({_TIMER})"), root, without=("clocks",))
     # it counts whatever the core does, so no other timer has to wake the core
     set_bytes(timer, "always-on", b"")
     kept = [gic, *_psci(board)]
@@ -57,7 +57,7 @@ def _first(board: LinuxBoard, compatibles: tuple[str, ...], what: str) -> Node:
     for node in enabled(board.tree):
         if any(name in compatibles for name in node.compatibles):
             return node
-    raise UsageError(f"{board.name} has no {what.removeprefix('a ')} for Linux: give --dtb FILE")
+    raise UsageError(f"{board.name} has no {what} for Linux: give --dtb FILE")
 
 
 def _psci(board: LinuxBoard) -> list[Node]:

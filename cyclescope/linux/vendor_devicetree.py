@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cyclescope.board.description.devicetree import Node
 from cyclescope.errors import UsageError
-from cyclescope.linux.boards import LinuxBoard, is_enabled, texts
+from cyclescope.linux.boards import LinuxBoard, enabled, is_enabled, texts
 from cyclescope.linux.chosen import Chosen, set_memory
 from cyclescope.linux.flattened import set_cells, set_strings
 
@@ -39,6 +39,7 @@ def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
     set_memory(tree, board.ram)
     _drop_cores(tree, board)
     disabled = [*_without_model(tree, [], board)]
+    disabled += [node for node in enabled(tree) if set(node.compatibles) & _NO_FIRMWARE]
     for node in disabled:
         set_strings(node, "status", "disabled")
     _drop_dmas(tree, {node.phandle for node in disabled})
@@ -46,7 +47,7 @@ def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
 
 
 def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Iterator[Node]:
-    """The enabled nodes below one whose addresses the board has not, and unknown firmware.
+    """The enabled nodes below one whose addresses the board has not.
 
     `above` are the ranges of the buses from the root on.
     """
@@ -57,8 +58,7 @@ def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Itera
         if not is_enabled(child):
             continue
         reg = child.cells("reg") if size_cells != 0 and child.compatibles else []
-        is_missing = len(reg) >= width and not _is_there(reg, address_cells, above, board)
-        if is_missing or set(child.compatibles) & _NO_FIRMWARE:
+        if len(reg) >= width and not _is_there(reg, address_cells, above, board):
             yield child
         elif (inner := _ranges(child, address_cells)) is not None:
             yield from _without_model(child, [*above, inner], board)

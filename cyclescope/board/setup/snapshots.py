@@ -65,6 +65,18 @@ def read(path: AnyPath) -> bytes:
     return snapshot
 
 
+def has_restored(machine: Machine, snapshot: bytes) -> bool:
+    """Restore a snapshot in whose run no serial line had anything at its other end, if it is one.
+
+    Lines may be connected after that. Any other snapshot needs the same ends before it is restored.
+    """
+    try:
+        machine.restore(snapshot)
+    except EngineError:
+        return False
+    return True
+
+
 def take(
     machine: Machine, snapshot: Wanted, run_to: Callable[[int], dict[str, Any] | None]
 ) -> tuple[dict[str, Any] | None, list[str]]:

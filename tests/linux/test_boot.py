@@ -1,0 +1,164 @@
+"""`cyclescope boot`, with a small kernel of ours in place of Linux, and with Debian's."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from small_kernel import FORMS, small_kernel
+
+from cyclescope.board.description import devicetree
+from cyclescope.linux import flattened, packages
+
+BOARD = "stm32mp157c-dk2"
+TYPED = 'send "{word}\\r"\nexpect "{word}\\n/ # "\nsend "off\\r"\n'
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    return small_kernel("Image", tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_kernel_gets_what_the_protocol_says(
+    form: str, cyclescope: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "init").write_text("#!/bin/sh\n")
+    done = cyclescope(
+        *("boot", "--kernel", small_kernel(form, tmp_path), "--initrd", "root"),
+        *("--append", "console=ttySTM0 quiet"),
+    )
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith(
+        "r0 00000000\nr1 ffffffff\ndevicetree d00dfeed\ncommand line console=ttySTM0 quiet\n"
+        "initrd 070701\n"
+    )
+    assert "note: the devicetree of the board leaves out " in done.stderr
+
+
+def test_a_vendors_devicetree_is_given_with_its_command_line(
+    kernel: Path, cyclescope: Command, tmp_path: Path
+) -> None:
+    source = tmp_path / "vendor.dts"
+    source.write_text(
+        f"""/dts-v1/; / {{ #address-cells = <1>; #size-cells = <1>; compatible = "st,{BOARD}";
+        chosen {{ bootargs = "of the vendor"; }};
+        cpus {{ #address-cells = <1>; #size-cells = <0>; }};
+        rtc@5c004000 {{ compatible = "vendor,rtc"; reg = <0x5c004000 0x400>; }}; }};"""
+    )
+    (tmp_path / "vendor.dtb").write_bytes(flattened.written(devicetree.parse(source)))
+    done = cyclescope("boot", "--kernel", kernel, "--dtb", "vendor.dtb")
+    assert done.status == 0, done.stderr
+    assert "command line of the vendor\ninitrd \n" in done.stdout
+    assert "note: vendor.dtb: disabled, as they have no model: rtc@5c004000\n" in done.stderr
+
+
+def test_a_panic_ends_the_run_with_status_1(kernel: Path, cyclescope: Command) -> None:
+    done = cyclescope("boot", "--kernel", kernel, "--append", "panic", "--limit", "1s")
+    assert done.status == 1
+    assert "Kernel panic - not syncing" in done.stdout
+    assert done.error == (
+        "kernel panic: VFS: Unable to mount root fs on unknown-block(0,0): give an --initrd, or "
+        "name its root= in --append"
+    )
+
+
+def test_a_snapshot_at_the_prompt_goes_on_with_another_script(
+    kernel: Path, cyclescope: Command, tmp_path: Path
+) -> None:
+    call = ("boot", "--kernel", kernel, "--append", "prompt")
+    done = cyclescope(
+        *call, "--snapshot", "prompt.snapshot", "--snapshot-at", "20ms", "--limit", "20ms"
+    )
+    assert done.status == 124, done.stderr
+    for word in ("one", "other"):
+        (tmp_path / "next.script").write_text(TYPED.format(word=word))
+        done = cyclescope(*call, "--from", "prompt.snapshot", "--script", "next.script")
+        assert done.status == 0, done.stderr
+        assert f"{word}\n/ # off\n" in done.stdout
+
+
+def test_a_written_elf_runs_like_any_other(kernel: Path, cyclescope: Command) -> None:
+    call = ("boot", "--kernel", kernel, "--append", "from an ELF")
+    assert cyclescope(*call, "--elf", "linux.elf").status == 0
+    done = cyclescope("run", "linux.elf", "--board", BOARD)
+    assert done.status == 0, done.stderr
+    assert "command line from an ELF\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((), "--kernel is missing: give a zImage or an Image, or debian: "),
+        (("--kernel", "none"), "none: No such file"),
+        (("--kernel", "empty"), "empty: the file is empty"),
+        (("--kernel", "text"), "text: neither a zImage nor an Image"),
+        (("--kernel", "Image", "--dtb", "text"), "text: not a flattened devicetree (.dtb)"),
+        (("--kernel", "Image", "--dtb", "none.dtb"), "none.dtb: No such file"),
+        (("--kernel", "Image", "--initrd", "large"), "--initrd: its 500.0 MiB do not fit"),
+        (("--kernel", "Image", "--initrd", "folder"), "folder: it has no file init"),
+        (("--kernel", "Image", "--symbols", "text"), "--symbols text: not an ELF file"),
+        (("--kernel", "Image", "--board", "kc705-axi-quad-spi"), "kc705-axi-quad-spi has no core"),
+        (("--kernel", "Image", "--elf", "Image"), "Image: --elf would overwrite the kernel"),
+    ],
+)
+def test_a_wrong_request_is_one_line(
+    arguments: tuple[str, ...], why: str, kernel: Path, cyclescope: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("text of somebody\n")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(500 << 20)
+    done = cyclescope("boot", *arguments)
+    assert done.status == 121
+    assert done.error.startswith(why), done.error
+
+
+def test_packages_that_are_not_there_are_named(
+    kernel: Path, cyclescope: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path / "cache"))
+    how = "scripts/install-debian-packages linux brings it"
+    for arguments in (["--kernel", "debian"], ["--kernel", kernel, "--initrd", "busybox"]):
+        done = cyclescope("boot", *arguments)
+        assert done.status == 121
+        assert how in done.error
+
+
+HAS_PACKAGES = pytest.mark.skipif(
+    not (packages.folder() / "packages.json").is_file(),
+    reason="needs scripts/install-debian-packages linux",
+)
+SUMMED = "dd if=/dev/zero bs=64k count=64 2>/dev/null | md5sum"
+
+
+@HAS_PACKAGES
+@pytest.mark.long
+@pytest.mark.parametrize("tree", ["board", "debian"])
+def test_debians_kernel_boots_to_a_prompt(tree: str, cyclescope: Command, tmp_path: Path) -> None:
+    (tmp_path / "typed").write_text(
+        f'expect "/ # "\nsend "{SUMMED}\\r"\nexpect "  -"\nexpect "/ # "\nsend "poweroff -f\\r"\n'
+    )
+    done = cyclescope(
+        *("boot", "--kernel", "debian", "--initrd", "busybox", "--dtb", tree),
+        *("--script", "typed", "--limit", "60s"),
+        timeout_s=1800,
+    )
+    assert done.status == 0, done.stderr
+    assert hashlib.md5(bytes(64 << 16)).hexdigest() in done.stdout
+    for bad in ("Oops", "WARNING:", "Internal error"):
+        assert bad not in done.stdout
+
+
+@HAS_PACKAGES
+@pytest.mark.long
+def test_debians_kernel_has_names_in_its_profile(cyclescope: Command) -> None:
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox", "--append", "earlycon")
+    assert cyclescope(*call, "--elf", "linux.elf").status == 0
+    done = cyclescope("profile", "linux.elf", "--board", BOARD, "--limit", "2500ms", "--top", "40")
+    assert done.status == 0, done.stderr
+    assert "memset" in done.stdout or "memcpy" in done.stdout
