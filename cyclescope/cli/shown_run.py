@@ -47,10 +47,10 @@ def run(
 ) -> Shown:
     """Run a board, and write its console on stdout, or on stderr; as `Board.run` with `arguments`.
 
-    The limit is `default_limit` if there is none, unless a line is interactive. `meanwhile` imports
-    the rest of the command during the run. `watch` is called with each piece of the console's text,
-    and stops the run if it is true. A terminal that shows more than the console gets text; all
-    other outputs get the bytes that the board has sent.
+    Without `limit_ps`, the limit is `default_limit`, unless a line is interactive. `meanwhile`
+    imports the rest of the command during the run. `watch` is called with each piece of the
+    console's text, and stops the run if it is true. A terminal that shows more than the console
+    gets text; all other outputs get the bytes that the board has sent.
     """
     if limit_ps is None and not lines.is_interactive:
         limit_ps = parse_time_ps(default_limit)

@@ -55,7 +55,7 @@ class LinuxBoard:
 
     @property
     def cores(self) -> list[Node]:
-        """The enabled cores that run Linux. Raises `UsageError` if there are none."""
+        """The enabled cores that can run Linux. Raises `UsageError` if there is no such core."""
         found = [
             node
             for node in self.tree.walk()

@@ -91,7 +91,7 @@ def _symbols(symbols: Sequence[KernelSymbol]) -> tuple[bytes, bytes]:
 
 
 def _sections(at: int, table: bytes, names: bytes, count: int) -> tuple[list[bytes], bytes]:
-    """The headers of the sections, of which the first is empty, and the sections' contents."""
+    """The headers of the sections, the first one empty, and the sections' contents."""
     contents = [_padded(table), _padded(names), _padded(_SECTION_NAMES)]
     starts = [at, at + len(contents[0]), at + len(contents[0]) + len(contents[1])]
 

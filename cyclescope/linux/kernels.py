@@ -123,7 +123,7 @@ def _word(data: bytes, at: int) -> int | None:
 
 
 def decompressed(data: bytes) -> bytes | None:
-    """The largest compressed stream in a zImage, decompressed; None if there is none.
+    """The largest compressed stream in a zImage, decompressed; None without such a stream.
 
     Known are gzip, XZ and LZMA; a kernel may also be compressed by lzo, lz4 or zstd.
     """

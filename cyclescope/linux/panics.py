@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _BEGIN, _END = "Kernel panic - not syncing:", "---[ end Kernel panic"
-# Of the console's last characters that may begin one of these words.
+# The number of the console's last characters in which a panic's words are sought.
 _MOST_HELD_CHARACTERS = 4096
 
 # What to do about the panics that the files of a boot cause.

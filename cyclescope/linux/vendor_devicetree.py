@@ -75,7 +75,7 @@ def _is_there(reg: list[int], cells: int, above: list[_Ranges], board: LinuxBoar
 
 
 def _ranges(node: Node, parent_cells: int) -> _Ranges | None:
-    """The ranges of a bus, none of which means equal addresses; None if it is not a bus."""
+    """The ranges of a bus, an empty list for equal addresses; None if it is not a bus."""
     if "ranges" not in node.props:
         return None
     cells = node.cells("ranges")

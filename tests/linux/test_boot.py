@@ -27,10 +27,9 @@ def test_a_kernel_gets_what_the_protocol_says(
 ) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "init").write_text("#!/bin/sh\n")
-    done = cyclescope(
-        *("boot", "--kernel", small_kernel(form, tmp_path), "--initrd", "root"),
-        *("--append", "console=ttySTM0 quiet"),
-    )
+    small_kernel(form, tmp_path)
+    call = ("boot", "--kernel", form, "--initrd", "root")
+    done = cyclescope(*call, "--append", "console=ttySTM0 quiet")
     assert done.status == 0, done.stderr
     assert done.stdout.startswith(
         "r0 00000000\nr1 ffffffff\ndevicetree d00dfeed\ncommand line console=ttySTM0 quiet\n"
@@ -143,11 +142,8 @@ def test_debians_kernel_boots_to_a_prompt(tree: str, cyclescope: Command, tmp_pa
     (tmp_path / "typed").write_text(
         f'expect "/ # "\nsend "{SUMMED}\\r"\nexpect "  -"\nexpect "/ # "\nsend "poweroff -f\\r"\n'
     )
-    done = cyclescope(
-        *("boot", "--kernel", "debian", "--initrd", "busybox", "--dtb", tree),
-        *("--script", "typed", "--limit", "60s"),
-        timeout_s=1800,
-    )
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox", "--dtb", tree)
+    done = cyclescope(*call, "--script", "typed", timeout_s=1800)
     assert done.status == 0, done.stderr
     assert hashlib.md5(bytes(64 << 16)).hexdigest() in done.stdout
     for bad in ("Oops", "WARNING:", "Internal error"):

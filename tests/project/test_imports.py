@@ -10,8 +10,8 @@ from conftest import ROOT
 
 # docs/architecture.md has the same list: a part may import those after it.
 PARTS = ["testing", "cli", "report", "advising", "fitting", "sweeps", "ipc", "experiments"]
-PARTS += ["suites", "bench", "comparing", "firmware", "board", "profile", "devices", "disks"]
-PARTS += ["host"]
+PARTS += ["suites", "bench", "comparing", "linux", "firmware", "board", "profile", "devices"]
+PARTS += ["disks", "host"]
 # The package's face and `python -m` stand above all parts; other modules beside the parts (errors,
 # units), which any part may import, below them.
 ABOVE = ["cyclescope", "cyclescope.__main__"]

@@ -66,8 +66,8 @@ _GROUPS = {
     multiple=True,
     metavar="[NAME=]FILE",
     help=(
-        "The kernel's vmlinux, for its functions' names [default: its kallsyms], or the ELF file "
-        "of a program with fixed addresses, under a name."
+        "The kernel's vmlinux, for its functions' names, or the ELF file of a program with fixed "
+        "addresses, under a name [default: the kernel's kallsyms]."
     ),
 )
 @click.option(
