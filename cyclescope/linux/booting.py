@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class Request:
         """The files that are read, each with a description."""
         named = {self.kernel: "the kernel", self.devicetree: "the devicetree"}
         named |= {self.initrd or "": "the initrd"}
-        named |= {path.rpartition("=")[2]: "a file of symbols" for path in self.symbols}
+        named |= {_named(value)[1]: "a file of symbols" for value in self.symbols}
         return {path: what for path, what in named.items() if path and Path(path).is_file()}
 
 
@@ -97,14 +97,16 @@ def bootable(request: Request, board: LinuxBoard) -> Bootable:
     layout = _Layout.of(board.ram, kernel, len(initrd))
     chosen = Chosen(request.command_line, layout.initrd_range)
     devicetree, notes = _devicetree(request.devicetree, board, chosen)
-    symbols, kernel_address = _symbols(request.symbols, kernel)
+    functions, programs = _symbols(request.symbols, kernel)
     code = stub(layout.kernel_at, layout.devicetree_at, board.loader_writes())
     parts = [
-        Part.at(layout.stub_at, code),
-        *_kernel_parts(kernel, layout, board.ram, kernel_address),
+        Part.at(layout.stub_at, code, is_code=True),
+        *_kernel_parts(kernel, layout, functions),
         Part.at(layout.devicetree_at, devicetree),
         *([Part.at(layout.initrd_at, initrd)] if initrd else []),
     ]
+    parts += _program_parts(programs, _up(layout.initrd_at + len(initrd), _PAGE), board.ram)
+    symbols = [one for found in (functions, *programs) for one in found]
     return Bootable(executable.executable(layout.stub_at, parts, symbols), tuple(notes))
 
 
@@ -159,9 +161,11 @@ def _mib(size: int) -> str:
     return f"{size / _MIB:.1f} MiB"
 
 
-def _kernel_parts(kernel: Kernel, layout: _Layout, ram: Ram, virtual: int | None) -> list[Part]:
+def _kernel_parts(kernel: Kernel, layout: _Layout, functions: Sequence[KernelSymbol]) -> list[Part]:
     """The kernel as it is loaded, and where it runs: at virtual addresses, if they are known."""
-    runs_at = layout.running_at if virtual is None else virtual + kernel.text_offset
+    runs_at = layout.running_at
+    if functions:
+        runs_at = (functions[0].address & -kernels.LINKED_PER) + kernel.text_offset
     if not kernel.is_compressed:
         return [Part(layout.kernel_at, runs_at, kernel.data, len(kernel.data))]
     loaded = Part.at(layout.kernel_at, kernel.data)
@@ -171,16 +175,39 @@ def _kernel_parts(kernel: Kernel, layout: _Layout, ram: Ram, virtual: int | None
     return [loaded, Part(layout.running_at, runs_at, b"", len(kernel.image))]
 
 
-def _symbols(files: Sequence[str], kernel: Kernel) -> tuple[list[KernelSymbol], int | None]:
-    """Functions by virtual addresses, and the virtual address of RAM's first byte, if known."""
-    found: list[KernelSymbol] = []
-    vmlinux: list[KernelSymbol] = []
-    for value in files:
-        name, equals, path = value.rpartition("=")
-        (found if equals else vmlinux).extend(read_symbols(Path(path), name))
-    own = vmlinux or ([] if kernel.image is None else kallsyms.functions(kernel.image))
-    virtual = own[0].address & -kernels.LINKED_PER if own else None
-    return sorted([*own, *found], key=lambda symbol: symbol.address), virtual
+def _program_parts(
+    programs: Sequence[Sequence[KernelSymbol]], free_at: int, ram: Ram
+) -> Iterator[Part]:
+    """Parts without bytes that say where programs run; Linux loads them wherever it likes."""
+    for functions in filter(None, programs):
+        begin = functions[0].address
+        size = max(one.address + one.size for one in functions) - begin
+        if free_at + size <= ram.end:
+            yield Part(free_at, begin, b"", size)
+            free_at = _up(free_at + size, _PAGE)
+
+
+def _symbols(
+    files: Sequence[str], kernel: Kernel
+) -> tuple[list[KernelSymbol], list[list[KernelSymbol]]]:
+    """The kernel's functions by virtual addresses, and those of each program that is named."""
+    own: list[KernelSymbol] = []
+    programs = []
+    for name, path in map(_named, files):
+        found = read_symbols(Path(path), name)
+        if name:
+            programs.append(found)
+        else:
+            own += found
+    if not own and kernel.image is not None:
+        own = kallsyms.functions(kernel.image)
+    return own, programs
+
+
+def _named(value: str) -> tuple[str, str]:
+    """The name of a program, or "" for the kernel, and the path of a file of symbols."""
+    name, equals, path = value.partition("=")
+    return (name, path) if equals and not Path(value).exists() else ("", value)
 
 
 def _devicetree(given: str, board: LinuxBoard, chosen: Chosen) -> tuple[bytes, list[str]]:
