@@ -106,7 +106,9 @@ def bootable(request: Request, board: LinuxBoard) -> Bootable:
         *([Part.at(layout.initrd_at, initrd)] if initrd else []),
     ]
     parts += _program_parts(programs, _up(layout.initrd_at + len(initrd), _PAGE), board.ram)
-    symbols = [one for found in (functions, *programs) for one in found]
+    symbols = [
+        one for found in (_own_symbols(kernel, parts), functions, *programs) for one in found
+    ]
     return Bootable(executable.executable(layout.stub_at, parts, symbols), tuple(notes))
 
 
@@ -173,6 +175,13 @@ def _kernel_parts(kernel: Kernel, layout: _Layout, functions: Sequence[KernelSym
         return [loaded]
     # nothing is loaded there: the part says where functions with names are
     return [loaded, Part(layout.running_at, runs_at, b"", len(kernel.image))]
+
+
+def _own_symbols(kernel: Kernel, parts: Sequence[Part]) -> list[KernelSymbol]:
+    """Names for what runs before the kernel: the stub, and the zImage that decompresses itself."""
+    stub, loaded, *_ = parts
+    named = [("boot stub", stub), *([("zImage", loaded)] if kernel.is_compressed else [])]
+    return [KernelSymbol(part.runs_at, part.memory_bytes, name) for name, part in named]
 
 
 def _program_parts(

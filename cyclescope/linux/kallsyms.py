@@ -13,7 +13,7 @@ is the place of each 256th name.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -189,4 +189,12 @@ def _sized(addresses: list[int], names: list[str]) -> list[KernelSymbol]:
             end, reached = reached, address
         if name[:1] in _OF_CODE and end > address:
             found.append(KernelSymbol(address, end - address, name[1:]))
-    return found[::-1]
+    return distinct(found)
+
+
+def distinct(symbols: Iterable[KernelSymbol]) -> list[KernelSymbol]:
+    """The symbols by address; of several names for one address the plainest, as memset."""
+    plainest: dict[int, KernelSymbol] = {}
+    for one in sorted(symbols, key=lambda it: (it.name.startswith("_"), len(it.name), it.name)):
+        plainest.setdefault(one.address, one)
+    return sorted(plainest.values(), key=lambda it: it.address)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
-from cyclescope.linux.kallsyms import KernelSymbol
+from cyclescope.linux.kallsyms import KernelSymbol, distinct
 
 # A vmlinux with debug information has some hundred MiB.
 _MOST_BYTES = 2048 << 20
@@ -42,7 +42,7 @@ def read_symbols(path: Path, name: str = "") -> list[KernelSymbol]:
         ]
     except (ELFError, ValueError, KeyError) as error:
         raise UsageError(f"--symbols {shown}: not an ELF file: {error}") from None
-    return sorted(found, key=lambda symbol: symbol.address)
+    return distinct(found)
 
 
 def _named(program: str, function: str) -> str:

@@ -77,6 +77,12 @@ def test_functions_have_names_and_sizes(is_new: bool, is_relative: bool) -> None
     assert found == expected
 
 
+def test_the_plainest_of_several_names_is_kept() -> None:
+    names = ("mmioset", "__memset", "memset")
+    symbols = [kallsyms.KernelSymbol(BASE, 4, name) for name in names]
+    assert [one.name for one in kallsyms.distinct(symbols)] == ["memset"]
+
+
 def test_a_sequence_of_names_may_come_before_the_tokens() -> None:
     found = kallsyms.functions(image(is_new=False, is_relative=True, with_sequence=True))
     assert found[0].name == "function0_init"
