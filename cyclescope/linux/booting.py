@@ -237,6 +237,8 @@ def _devicetree(given: str, board: LinuxBoard, chosen: Chosen) -> tuple[bytes, l
 def _initrd(given: str) -> bytes:
     """The bytes of the initrd that an option names."""
     path = Path(given)
+    if not given:
+        raise UsageError("--initrd: the name is empty: leave the option out for no initrd")
     if given == packages.BUSYBOX and not path.exists():
         return initramfs.of_busybox(_read(str(packages.busybox())))
     if path.is_dir():

@@ -6,6 +6,7 @@ files give the same bytes, whoever owns them and whenever they were written.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +16,11 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 
 _MAGIC = b"070701"
-_GZIP, _OTHER_MAGICS = b"\x1f\x8b", (b"070702", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd")
-_LZ4, _LZO = b"\x02\x21\x4c\x18", b"\x89LZO"
 _LAST = "TRAILER!!!"
 # An archive is made of blocks, as cpio(1) does.
 _BLOCK_BYTES = 512
-_MOST_FILE_BYTES = 512 << 20
+_MOST_BYTES = 512 << 20
+_MOST_FILES = 100_000
 
 INIT = """\
 #!/bin/busybox sh
@@ -101,12 +101,18 @@ def of_busybox(busybox: bytes, programs: Mapping[str, bytes] | None = None) -> b
 def of_folder(path: Path) -> bytes:
     """An initramfs with the files of a folder, by their names' order; /dev/console is added.
 
-    Raises `UsageError` for a folder without /init, and for sockets, `OSError` if a file can't be
-    read.
+    Raises `UsageError` for a folder without /init, with sockets or the like, or with more than RAM
+    holds, `OSError` if a file can't be read.
     """
-    entries = {name: _entry(file) for name, file in _walked(path)}
+    shown = inputs.printable(path)
+    entries: dict[str, Entry] = {}
+    size = 0
+    for name, file in _walked(path):
+        entries[name] = _entry(file)
+        size += len(entries[name].data)
+        if size > _MOST_BYTES or len(entries) > _MOST_FILES:
+            raise UsageError(f"{shown}: its files are more than any board's RAM holds")
     if "init" not in entries:
-        shown = inputs.printable(path)
         raise UsageError(f"{shown}: it has no file init, the first program that Linux starts there")
     entries.setdefault("dev/console", Entry(stat.S_IFCHR | 0o600, device=(5, 1)))
     return archive(entries)
@@ -126,12 +132,8 @@ def _entry(path: Path) -> Entry:
         return Entry(stat.S_IFLNK | 0o777, str(path.readlink()).encode("utf-8", "surrogateescape"))
     if stat.S_ISDIR(found.st_mode):
         return Entry(found.st_mode)
+    if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+        return Entry(found.st_mode, device=(os.major(found.st_rdev), os.minor(found.st_rdev)))
     if stat.S_ISREG(found.st_mode):
-        return Entry(found.st_mode, inputs.read(path, _MOST_FILE_BYTES))
-    raise UsageError(f"{inputs.printable(path)}: neither a file, a folder nor a link: remove it")
-
-
-def is_archive(data: bytes) -> bool:
-    """Whether Linux may unpack data as an initramfs: a cpio archive, or a compressed file."""
-    known = (_MAGIC, _GZIP, *_OTHER_MAGICS, _LZ4, _LZO)
-    return data.startswith(known)
+        return Entry(found.st_mode, inputs.read(path, _MOST_BYTES))
+    raise UsageError(f"{inputs.printable(path)}: no file, folder, link or device: remove it")

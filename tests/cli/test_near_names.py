@@ -38,7 +38,7 @@ def test_any_input_gives_at_most_three_similar_names(name: str, known: list[str]
     ("arguments", "said"),
     [
         (["rnu", "a.elf"], "unknown command 'rnu'; did you mean 'run'?"),
-        (["frobnicate"], "unknown command 'frobnicate'; there are demo, run, profile,"),
+        (["frobnicate"], "unknown command 'frobnicate'; there are demo, run, boot, profile,"),
         (["board", BOARD, "--sets", "a=b"], "'--set'"),
         (["bench", "fat-wirte"], "did you mean 'fat-write'"),
         (["show", "rhealston"], "did you mean 'rhealstone'?"),

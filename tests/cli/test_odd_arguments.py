@@ -32,6 +32,7 @@ PATHS = sorted(paths(board.board_tree(BOARD)))
 COMMANDS = {
     "run": ("missing.elf", "--board", BOARD),
     "profile": ("missing.elf", "--board", BOARD),
+    "boot": ("--kernel", "missing"),
     "annotate": ("missing.elf", "main", "--board", BOARD),
     "compare": ("missing.elf", "missing.json", "--board", BOARD),
     "debug": ("missing.elf", "--board", BOARD),

@@ -117,6 +117,8 @@ def test_a_written_elf_runs_like_any_other(kernel: Path, cyclescope: Command) ->
         (("--kernel", "Image", "--dtb", "text"), "text: not a flattened devicetree (.dtb)"),
         (("--kernel", "Image", "--dtb", "none.dtb"), "none.dtb: No such file"),
         (("--kernel", "Image", "--initrd", "large"), "--initrd: its 500.0 MiB do not fit"),
+        (("--kernel", "Image", "--initrd", ""), "--initrd: the name is empty"),
+        (("--kernel", "Image", "--initrd", "vmlinux"), "--initrd vmlinux: a program, not an"),
         (("--kernel", "Image", "--initrd", "folder"), "folder: it has no file init"),
         (("--kernel", "Image", "--symbols", "text"), "--symbols text: not an ELF file"),
         (("--kernel", "Image", "--board", "kc705-axi-quad-spi"), "kc705-axi-quad-spi has no core"),
@@ -129,6 +131,7 @@ def test_a_wrong_request_is_one_line(
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
     (tmp_path / "text").write_text("text of somebody\n")
+    (tmp_path / "vmlinux").write_bytes(b"\x7fELF")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(500 << 20)
     done = cyclescope("boot", *arguments)

@@ -79,5 +79,5 @@ def test_a_folder_without_init_is_refused(tmp_path: Path) -> None:
 
 def test_a_pipe_in_a_folder_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "init")
-    with pytest.raises(UsageError, match="neither a file, a folder nor a link"):
+    with pytest.raises(UsageError, match="no file, folder, link or device"):
         initramfs.of_folder(tmp_path)
