@@ -14,6 +14,12 @@ from cyclescope.linux.flattened import set_cells, set_strings
 # Firmware in the secure world that no model stands for.
 _NO_FIRMWARE = frozenset({"linaro,optee-tz", "linaro,scmi-optee", "arm,scmi-smc", "arm,scmi"})
 _INTERRUPT_BYTES = 12
+_PLAIN_BUS = "simple-bus"
+# Properties that refer to a supplier, each with those that describe the reference.
+_WAITED_FOR = {
+    "dmas": ("dma-names",),
+    "access-controllers": ("access-controller-names",),
+}
 
 # Ranges of a bus: address of a child, address of its parent, size.
 _Ranges = Sequence[tuple[int, int, int]]
@@ -40,10 +46,25 @@ def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
     _drop_cores(tree, board)
     disabled = [*_without_model(tree, [], board)]
     disabled += [node for node in enabled(tree) if set(node.compatibles) & _NO_FIRMWARE]
+    names = tuple(f"{node.name} itself" if _is_bus(node) else node.name for node in disabled)
     for node in disabled:
+        _disable(node)
+    _drop_suppliers(tree, {node.phandle for node in disabled})
+    return Pruned(tree, names)
+
+
+def _is_bus(node: Node) -> bool:
+    """Whether a node is a bus whose devices can be reached without its own registers."""
+    return _PLAIN_BUS in node.compatibles and "ranges" in node.props
+
+
+def _disable(node: Node) -> None:
+    """Disable a node; a bus stays one, without its registers, for the devices on it."""
+    if _is_bus(node):
+        set_strings(node, "compatible", _PLAIN_BUS)
+        node.props.pop("reg", None)
+    else:
         set_strings(node, "status", "disabled")
-    _drop_dmas(tree, {node.phandle for node in disabled})
-    return Pruned(tree, tuple(node.name for node in disabled))
 
 
 def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Iterator[Node]:
@@ -58,9 +79,11 @@ def _without_model(node: Node, above: list[_Ranges], board: LinuxBoard) -> Itera
         if not is_enabled(child):
             continue
         reg = child.cells("reg") if size_cells != 0 and child.compatibles else []
-        if len(reg) >= width and not _is_there(reg, address_cells, above, board):
+        is_missing = len(reg) >= width and not _is_there(reg, address_cells, above, board)
+        if is_missing:
             yield child
-        elif (inner := _ranges(child, address_cells)) is not None:
+        inner = _ranges(child, address_cells)
+        if inner is not None and (_is_bus(child) or not is_missing):
             yield from _without_model(child, [*above, inner], board)
 
 
@@ -124,10 +147,11 @@ def _drop_cores(tree: Node, board: LinuxBoard) -> None:
             set_cells(node, "interrupts", *words)
 
 
-def _drop_dmas(tree: Node, disabled: set[int | None]) -> None:
-    """Drop the DMA channels of disabled controllers: drivers would wait for them for ever."""
+def _drop_suppliers(tree: Node, disabled: set[int | None]) -> None:
+    """Drop references to what is disabled, for which drivers or the core would wait for ever."""
     for node in tree.walk():
-        cells = node.cells("dmas")
-        if cells and disabled & set(cells):
-            del node.props["dmas"]
-            node.props.pop("dma-names", None)
+        for name, others in _WAITED_FOR.items():
+            if disabled & set(node.cells(name)):
+                del node.props[name]
+                for other in others:
+                    node.props.pop(other, None)

@@ -67,6 +67,19 @@ VENDOR = """
             ranges = <0 0x60000000 0x1000>;
             inner@0 { compatible = "vendor,inner"; reg = <0 4>; };
         };
+        etzpc: bus@5c007000 {
+            compatible = "vendor,firewall", "simple-bus";
+            reg = <0x5c007000 0x400>;
+            #address-cells = <1>;
+            #size-cells = <1>;
+            ranges;
+            uart7: serial@40018000 {
+                compatible = "st,stm32h7-uart";
+                reg = <0x40018000 0x400>;
+                access-controllers = <&etzpc 50>;
+            };
+            spi@4000b000 { compatible = "vendor,spi"; reg = <0x4000b000 0x400>; };
+        };
         i2c@40012000 {
             compatible = "st,stm32mp15-i2c";
             reg = <0x40012000 0x400>;
@@ -159,7 +172,11 @@ def test_a_board_gives_a_tree_of_what_linux_needs() -> None:
 def test_a_vendors_tree_keeps_what_the_board_has(tmp_path: Path) -> None:
     tree = parsed(tmp_path, VENDOR)
     pruned = vendor_devicetree.pruned(tree, linux_board(), CHOSEN)
-    assert pruned.disabled == ("dma@48000000", "inner@0", "i2c@40012000", "optee")
+    buses = ("bus@5c007000 itself", "spi@4000b000")
+    assert pruned.disabled == ("dma@48000000", "inner@0", *buses, "i2c@40012000", "optee")
+    bus = node_at(tree, "/soc/bus@5c007000")
+    assert (bus.compatibles, bus.cells("reg")) == (["simple-bus"], [])
+    assert "access-controllers" not in bus.children[0].props
     for node in tree.walk():
         is_off = node.name in pruned.disabled or node.name == "nothing@70000000"
         assert (texts(node, "status") == ["disabled"]) == is_off, node.path
