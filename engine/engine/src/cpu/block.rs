@@ -5,6 +5,7 @@
 //! ([`places`]).
 
 mod finding;
+mod known;
 pub mod places;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
 use super::memory_system::Via;
 use super::memory_system::fetch::pages::PageNumber;
+use known::KnownEntries;
 use places::{Places, Spread};
 
 /// No block.
@@ -243,7 +245,7 @@ pub struct Blocks<I: Isa> {
     /// [`Hot::code`] of a block without compiled code.
     uncompiled: usize,
     /// Dead blocks stay until another block takes their index.
-    by_entry: BTreeMap<EntryOf<I>, u32>,
+    by_entry: KnownEntries<EntryOf<I>>,
     /// Numbers of the results that can be under way after jumps, for code that [`Isa::is_apart`] and for other code,
     /// from 1.
     pending_numbers: BTreeMap<(I::Pending, bool), u32>,
@@ -268,7 +270,7 @@ impl<I: Isa> Blocks<I> {
             generation: 1,
             compile_after,
             uncompiled: 0,
-            by_entry: BTreeMap::new(),
+            by_entry: KnownEntries::new(),
             pending_numbers: BTreeMap::new(),
             places: Places::default(),
             code_in: Spread::default(),
@@ -340,7 +342,7 @@ impl<I: Isa> Blocks<I> {
         let entry = self.cold[index as usize].entry;
         let mut pending = entry.pending;
         I::wait(&mut pending, 1);
-        let found = self.by_entry.get(&Entry { pending, ..entry }).copied();
+        let found = self.by_entry.get(entry.pc, &Entry { pending, ..entry });
         found.filter(|found| pending.is_none() && !self.cold[*found as usize].is_dead)
     }
 
@@ -485,6 +487,18 @@ impl<I: Isa> Blocks<I> {
         if let Some(number) = number {
             let tag = u64::from(*number) << 32 | u64::from(entry.pc);
             self.settled[lookup_slot(entry.pc)] = Settled { tag, index };
+        }
+    }
+
+    /// The settled block at the target of the jump with which a block has just been left; [`NO_BLOCK`] without one.
+    /// After a part of a block the core stops.
+    #[inline]
+    pub fn settled_after(&self, index: u32) -> u32 {
+        let (target, cold) = (self.hot[index as usize].taken_pc, &self.cold[index as usize]);
+        let tag = u64::from(cold.pending_after_jump) << 32 | u64::from(target);
+        match self.settled.get(lookup_slot(target)) {
+            Some(settled) if settled.tag == tag && cold.entry.extent == Extent::Whole => settled.index,
+            _ => NO_BLOCK,
         }
     }
 

@@ -29,7 +29,7 @@ impl<I: Isa> Cpu<I> {
         hot.runs[exit] += 1;
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(hot.cycles[exit]));
         self.shell.instructions = self.shell.instructions.wrapping_add(u64::from(hot.instructions));
-        let next = hot.links[exit];
+        let mut next = hot.links[exit];
         I::resolve(self, index, exit);
         if I::COMPILE_AFTER > 0 {
             let hot = &mut self.blocks.hot[index as usize];
@@ -42,8 +42,15 @@ impl<I: Isa> Cpu<I> {
             self.follow_block(index, exit);
         }
         if next == NO_BLOCK {
-            self.leave(index, exit, self.blocks.exit_pc(index, exit));
-            return None;
+            next = if exit == TAKEN { self.blocks.settled_after(index) } else { NO_BLOCK };
+            if next == NO_BLOCK {
+                self.leave(index, exit, self.blocks.exit_pc(index, exit));
+                return None;
+            }
+            let [from, to] = [index, next].map(|index| self.blocks.cold[index as usize].entry.context);
+            if I::may_link(from, to) {
+                self.blocks.link(index, exit, next);
+            }
         }
         if !self.may_enter(next) && !self.may_begin(next) {
             self.stop_before(next);

@@ -13,6 +13,7 @@ mod accounts;
 mod cached;
 pub mod config;
 mod data;
+mod data_pages;
 pub mod fetch;
 mod flat;
 mod known_path;
@@ -53,6 +54,7 @@ use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
 use crate::state::Fresh;
 use crate::time::Hz;
 use access::{Abort, Status};
+use data_pages::DataPages;
 use fetch::on_demand::WordBuffer;
 use fetch::pages::CodePages;
 use fetch::passing::Passing;
@@ -111,6 +113,8 @@ pub struct Memory {
     grant: Grant,
     /// Lines of data whose accesses cost nothing and change nothing, by virtual address.
     shortcuts: Shortcuts,
+    /// The pages of shortcuts, where addresses are translated by tables in memory.
+    data_pages: DataPages,
     /// How often a line of each set of the data cache lost its shortcuts to another present line: from
     /// [`STAMPED_AFTER`] on they have stamps. Empty if they can't have any.
     shortcut_losses: Box<[u8]>,
@@ -221,6 +225,7 @@ impl Memory {
                 !shortcut_losses.is_empty(),
                 config.slave_switch_cycles > 0,
             ),
+            data_pages: DataPages::new(),
             shortcut_losses,
             shortcuts_privileged: true,
             icache_has_lines: true,
@@ -284,7 +289,11 @@ impl Memory {
         let changed = self.shortcuts_privileged != privileged;
         if changed {
             self.shortcuts_privileged = privileged;
-            self.clear_shortcuts();
+            if self.keeps_shortcuts() {
+                self.data_pages.privilege_changed(&mut self.shortcuts, privileged);
+            } else {
+                self.clear_shortcuts();
+            }
             // Where addresses are translated by tables, pages of code have a privilege.
             if !self.walks || self.flat {
                 self.learn_fetches();
@@ -296,6 +305,7 @@ impl Memory {
 
     /// Updates this after a change of registers that control translation, permissions or caches.
     pub fn translation_changed<M: Mmu>(&mut self, mmu: &M) {
+        self.clear_shortcuts();
         self.look_at(mmu);
         self.learn_fetches();
         self.clear_fetched();
@@ -305,11 +315,26 @@ impl Memory {
     /// Updates this after a change of registers that control translation or permissions only: lines of instructions
     /// stay where they are.
     pub fn mapping_changed(&mut self) {
-        self.clear_shortcuts();
-        self.lose_code_pages();
-        self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
         self.state.tlb.flush_micro();
+        self.follow_empty_micro_tlbs();
+    }
+
+    /// Updates this after the micro TLBs have been flushed.
+    fn follow_empty_micro_tlbs(&mut self) {
+        if self.keeps_shortcuts() {
+            self.data_pages.all_left(&mut self.shortcuts);
+        } else {
+            self.clear_shortcuts();
+        }
+        self.lose_code_pages();
+        self.forget_uncached();
+    }
+
+    /// True if shortcuts stay when their pages leave the micro TLB: see [`data_pages`].
+    #[inline(always)]
+    fn keeps_shortcuts(&self) -> bool {
+        self.walks && !self.flat && self.shortcuts.may_sleep()
     }
 
     /// Updates this after a change of registers that control permissions of data only; instructions stay where they
@@ -532,6 +557,7 @@ impl Memory {
     fn clear_shortcuts(&mut self) {
         self.learn_uses();
         self.shortcuts.clear();
+        self.data_pages.clear();
     }
 
     /// Enters the uses of all lines by shortcuts in the data cache, before the shortcuts are removed.

@@ -24,6 +24,7 @@ mod execute;
 mod faults;
 mod floating;
 mod hints;
+pub mod in_block;
 pub mod instruction_set;
 mod instructions;
 pub mod m_core;

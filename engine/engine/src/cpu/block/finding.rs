@@ -1,4 +1,4 @@
-//! Lookup of decoded blocks: a table of recently requested entries, and a map of all blocks.
+//! Lookup of decoded blocks: a table of recently requested entries, and lists of all blocks.
 
 use super::{Blocks, Entry, EntryOf, Found, Hot, NO_BLOCK, lookup_slot};
 use crate::cpu::isa::{Isa, Pending};
@@ -15,7 +15,7 @@ impl<I: Isa> Blocks<I> {
     pub fn find(&mut self, entry: EntryOf<I>) -> Option<u32> {
         let slot = &mut self.lookup[entry.extent as usize][Self::slot_of(&entry)];
         if slot.generation != self.generation || slot.entry != Some(entry) {
-            let index = *self.by_entry.get(&entry).filter(|index| !self.cold[**index as usize].is_dead)?;
+            let index = self.by_entry.get(entry.pc, &entry).filter(|index| !self.cold[*index as usize].is_dead)?;
             *slot = Found { generation: self.generation, index, entry: Some(entry) };
         }
         Some(slot.index).filter(|index| *index != NO_BLOCK)
@@ -36,7 +36,7 @@ impl<I: Isa> Blocks<I> {
 
     /// Records the block that now exists for `entry`.
     pub(super) fn note_found(&mut self, entry: EntryOf<I>, index: u32) {
-        self.by_entry.insert(entry, index);
+        self.by_entry.add(entry.pc, entry, index);
         let slot = &mut self.lookup[entry.extent as usize][Self::slot_of(&entry)];
         if slot.entry == Some(entry) {
             slot.entry = None;

@@ -319,6 +319,7 @@ impl Memory {
                     && !self.is_of_slave(request.va)
                 {
                     let host = start.wrapping_add(entry.offset(place.physical) as usize);
+                    self.make_way(request.va);
                     self.shortcuts.add(request.va, host.cast_mut(), Stores::No, None);
                 }
                 return;
@@ -331,9 +332,17 @@ impl Memory {
         if let Some(other) = self.shortcuts.used_in_slot_of(request.va) {
             self.learn_uses_of_set(other);
         }
+        self.make_way(request.va);
         let cache = self.state.dcache.as_ref().filter(|_| place.via == Via::Cached);
         let stamped = cache.is_some_and(|cache| has_stamps_at(&self.shortcut_losses, cache, line)).then_some(line);
         self.add_shortcut_in(bus, (index, ram), (request.va, offset), request.is_write() && stays, stamped);
+    }
+
+    /// Removes another page's shortcut from the slot of `va`, an address of the last access's page.
+    fn make_way(&mut self, va: u32) {
+        if self.keeps_shortcuts() && !self.data_pages.take_slot(self.shortcuts.slot_of(va)) {
+            self.shortcuts.empty_slot_of(va);
+        }
     }
 
     /// Adds a shortcut for `va`, the byte at `offset` of a memory that has all of its line, reached by a map entry;

@@ -27,9 +27,7 @@ impl Memory {
             Maintenance::Tlb(entries) => {
                 self.work(&mut trip);
                 self.state.tlb.invalidate(entries);
-                self.clear_shortcuts();
-                self.lose_code_pages();
-                self.forget_uncached();
+                self.follow_empty_micro_tlbs();
             }
             Maintenance::BranchPredictor(_) => {}
             Maintenance::Icache(lines) => result = self.icache_lines(&mut trip, mmu, lines),

@@ -37,6 +37,7 @@ impl State for Memory {
         let mut slave = 0;
         slave.load(from)?;
         self.shortcuts.forget_all();
+        self.data_pages.clear();
         if self.is_on_matrix() {
             self.shortcuts.choose(slave);
         }

@@ -18,11 +18,12 @@
 
 use std::mem::offset_of;
 
+use super::data_pages::SlotSet;
 use crate::memory::cache::NO_LINE;
 use crate::memory::code_marks::CodeMarks;
 
 /// Slots of a core that is not on a bus matrix.
-const SLOTS: usize = 1 << 10;
+pub const SLOTS: usize = 1 << 10;
 /// Banks: the first for addresses outside of a bus matrix's memories, the others for slaves; with more slaves than
 /// that, they replace each other in turn.
 const BANKS: usize = 4;
@@ -49,6 +50,21 @@ pub const BESIDE_CODE: u32 = 4;
 /// A bit of shortcuts with stamps, for loads and for stores: it is 0 in the address of any line of 16 bytes or more.
 /// Loads and stores without stamps do not match such a line.
 pub const STAMPED: u32 = 8;
+
+/// A bit of shortcuts that serve no access at the moment, for loads and for stores: in no aligned address of a line of
+/// 32 bytes or more, and in none that an access is compared by. [`NO_LINE`] has it.
+pub const ASLEEP: u32 = 16;
+
+/// The shortcuts of a page that serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wakes {
+    /// None.
+    Nothing,
+    /// Those for loads.
+    Loads,
+    /// All.
+    LoadsAndStores,
+}
 
 /// The last use of a slot's line by a shortcut with stamps that has not been entered in the directory yet.
 #[derive(Clone, Copy, Debug)]
@@ -126,8 +142,38 @@ pub struct Shortcuts {
     line_mask: u32,
     /// [`STAMPED`] if there may be such shortcuts; else 0.
     stamped: u32,
+    /// All bits of a tag for loads that are not part of the line's address.
+    flags: u32,
     /// Buffer for [`Shortcuts::take_uses`].
     uses: Vec<Used>,
+}
+
+/// How [`ASLEEP`] changes: true if it is set, false if it is cleared.
+fn change(before: bool, now: bool) -> Option<bool> {
+    (before != now).then_some(before)
+}
+
+#[inline(always)]
+fn set_asleep(line: u32, asleep: Option<bool>) -> u32 {
+    match asleep {
+        Some(true) => line | ASLEEP,
+        Some(false) if line != NO_LINE => line & !ASLEEP,
+        _ => line,
+    }
+}
+
+/// The slots of a set.
+fn numbers(slots: &SlotSet) -> impl Iterator<Item = usize> {
+    slots.iter().enumerate().flat_map(|(word, bits)| {
+        let mut left = *bits;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros();
+            (left != 0).then(|| {
+                left &= left - 1;
+                word * u64::BITS as usize + bit as usize
+            })
+        })
+    })
 }
 
 const EMPTY: Slot = Slot { load_line: NO_LINE, store_line: NO_LINE, host_zero: 0 };
@@ -136,6 +182,7 @@ impl Shortcuts {
     /// An empty table; lines have `line_bytes` (a power of two from 8, from 16 with stamps). On a bus matrix there are
     /// no stamps.
     pub fn new(line_bytes: u32, stamps: bool, on_matrix: bool) -> Shortcuts {
+        let stamped = if stamps { STAMPED } else { 0 };
         Shortcuts {
             slots: [EMPTY; BANK_SLOTS * BANKS],
             bank: 0,
@@ -146,7 +193,8 @@ impl Shortcuts {
             marked: Box::new([Marked { ram: 0, marks: 0 }; BANK_SLOTS * BANKS]),
             line_shift: line_bytes.trailing_zeros(),
             line_mask: !(line_bytes - 1),
-            stamped: if stamps { STAMPED } else { 0 },
+            stamped,
+            flags: if line_bytes > ASLEEP { stamped | ASLEEP } else { stamped },
             uses: Vec::new(),
         }
     }
@@ -281,11 +329,11 @@ impl Shortcuts {
 
     /// Removes the line of `addr`.
     pub fn remove(&mut self, addr: u32) {
-        let (line, stamped) = (addr & self.line_mask, self.stamped);
+        let (line, flags) = (addr & self.line_mask, self.flags);
         let bank_slots = self.bank_slots;
         let first = (addr >> self.line_shift) as usize & (bank_slots - 1);
         for slot in self.held_mut().iter_mut().skip(first).step_by(bank_slots) {
-            if slot.load_line & !stamped == line {
+            if slot.load_line & !flags == line {
                 *slot = EMPTY;
             }
         }
@@ -300,9 +348,9 @@ impl Shortcuts {
     fn of_host(&mut self, low: u32, host: *const u8) -> impl Iterator<Item = &mut Slot> {
         let in_page = (low & (PAGE_BYTES - 1)) >> self.line_shift;
         let step = (PAGE_BYTES >> self.line_shift).max(1) as usize;
-        let stamped = self.stamped;
+        let flags = self.flags;
         self.held_mut().iter_mut().skip(in_page as usize).step_by(step).filter(move |slot| {
-            let line = slot.load_line & !stamped;
+            let line = slot.load_line & !flags;
             slot.load_line != NO_LINE && slot.host_zero.wrapping_add(line as usize) == host as usize
         })
     }
@@ -344,6 +392,38 @@ impl Shortcuts {
     fn learn(&mut self, learn: impl FnMut(u32)) {
         self.uses.sort_unstable_by_key(|used| used.stamp);
         self.uses.drain(..).map(|used| used.physical).for_each(learn);
+    }
+
+    /// True if shortcuts may be [`ASLEEP`]: the bit is free.
+    pub fn may_sleep(&self) -> bool {
+        self.flags & ASLEEP != 0
+    }
+
+    /// The number of the slot of an address.
+    pub fn slot_of(&self, addr: u32) -> usize {
+        self.number(addr)
+    }
+
+    /// Removes the shortcut in the slot of an address.
+    pub fn empty_slot_of(&mut self, addr: u32) {
+        let number = self.number(addr);
+        self.slots[number] = EMPTY;
+    }
+
+    /// Has the shortcuts in these slots serve as wanted, where they have served as `before` says.
+    pub fn wake(&mut self, slots: &SlotSet, before: Wakes, wanted: Wakes) {
+        let loads = change(before != Wakes::Nothing, wanted != Wakes::Nothing);
+        let stores = change(before == Wakes::LoadsAndStores, wanted == Wakes::LoadsAndStores);
+        for number in numbers(slots) {
+            let slot = &mut self.slots[number];
+            slot.load_line = set_asleep(slot.load_line, loads);
+            slot.store_line = set_asleep(slot.store_line, stores);
+        }
+    }
+
+    /// Removes the lines in these slots.
+    pub fn remove_slots(&mut self, slots: &SlotSet) {
+        numbers(slots).for_each(|number| self.slots[number] = EMPTY);
     }
 
     /// Removes the lines of `bytes` from `addr` on, both multiples of a line.

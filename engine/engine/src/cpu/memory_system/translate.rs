@@ -41,6 +41,9 @@ impl Memory {
         access: Access,
     ) -> Result<Place, AbortOf<M>> {
         let to = self.translation(trip, mmu, va, access)?;
+        if self.keeps_shortcuts() {
+            self.data_pages.accessed(&mut self.shortcuts, va, &to, access, self.shortcuts_privileged);
+        }
         Ok(self.data_place_of(trip.bus, mmu, to))
     }
 
@@ -162,11 +165,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Follows the loss of a page from a micro TLB: lines of instructions are not accessed without it, and those of data
-    /// are removed.
+    /// Follows the loss of a page from a micro TLB: its lines are not accessed without it.
     fn forget_page(&mut self, kind: Kind, page: &Entry) {
         if kind == Kind::Execute {
             self.lose_code_page(page.page, page.to.page_bytes);
+        } else if self.keeps_shortcuts() {
+            self.data_pages.left(&mut self.shortcuts, page.page, page.to.page_bytes);
         } else {
             self.learn_uses();
             self.shortcuts.remove_span(page.page, page.to.page_bytes);

@@ -49,6 +49,9 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     /// Offset of FPSCR in this, for compiled code.
     const FPSCR_OFFSET: usize;
 
+    /// Offset of TPIDRURW, TPIDRURO and TPIDRPRW in this, for compiled code.
+    const THREAD_IDS_OFFSET: usize = 0;
+
     /// Bytes of this, by their offsets, with bits that are all set only if [`SystemSide::vfp_is_ready`] holds: compiled
     /// code tests them first, and calls that only if necessary.
     const VFP_READY: &[(usize, u8)];
@@ -116,6 +119,15 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     fn event_register(&mut self) -> &mut EventRegister;
 
     // ---- Instructions
+
+    /// Executes an instruction of [`super::op::Code::InBlock`].
+    ///
+    /// # Errors
+    ///
+    /// The exception of the instruction, which has changed nothing.
+    fn execute_in_block(&mut self, _x: &mut X, op: &Op) -> Result<(), Self::Exception> {
+        Err(Self::undefined(op.imm))
+    }
 
     /// Executes a system instruction that needs no memory: those from [`super::op::Code::Svc`] on. ITSTATE is that of
     /// the instruction. Returns its effect on the core.

@@ -88,7 +88,7 @@ fn all_writes(op: &Op) -> RegisterBits {
         Umull | Umlal | Umaal | Smull | Smlal => rd | ra,
         Media => media_writes(op),
         Vfp => vfp::writes(op),
-        Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh => rd,
+        Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | InBlock => rd,
         SkipUnless | JumpIf | JumpIfZero | JumpIfNotZero => 1 << HISTORY,
         _ => 0,
     }
@@ -147,6 +147,11 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
             }
             Code::Vldr | Code::Vstr => {
                 if memory::access_vfp(e, op, at as u32) {
+                    return true;
+                }
+            }
+            Code::InBlock => {
+                if calls::in_block(e, op, at as u32) {
                     return true;
                 }
             }

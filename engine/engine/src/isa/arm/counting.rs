@@ -2,6 +2,7 @@
 //! comparisons.
 
 use super::compile;
+use super::in_block::InBlock;
 use super::op::{Code, Op};
 use super::registers::{C, N_SOURCE, V, Z_SOURCE, ZERO};
 use crate::cpu::polling_loops::counting::{Counting, Operand};
@@ -45,6 +46,8 @@ fn done(op: &Op, counting: &mut Counting) -> Option<()> {
         Code::JumpIfZero | Code::JumpIfNotZero => {
             counting.compare(Operand::Register(op.rn), Operand::Constant(0))?;
         }
+        // Flags or masks.
+        Code::InBlock if !matches!(InBlock::of(op.imm), InBlock::ThreadId(_)) => return None,
         _ => {
             counting.read(reads(op))?;
             written(op).for_each(|register| counting.write(register));
@@ -73,6 +76,9 @@ fn look_at_flags(counting: &mut Counting) -> Option<()> {
 
 /// A micro-operation that is conditional.
 fn maybe_done(op: &Op, counting: &mut Counting) -> Option<()> {
+    if op.code == Code::InBlock {
+        return None;
+    }
     counting.read(reads(op))?;
     written(op).try_for_each(|register| counting.may_write(register))
 }

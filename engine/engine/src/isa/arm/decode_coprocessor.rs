@@ -7,6 +7,7 @@ mod vfp_data;
 mod vfp_transfer;
 
 use super::emit::{Emit, bit, bits, not_pc, only_if, register};
+use super::in_block::InBlock;
 use super::op::{Code, TimingClass};
 use super::registers::PC;
 
@@ -36,6 +37,11 @@ fn always(encoding: u32) -> u32 {
 fn one(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rt, is_read) = (register(encoding, 12), bit(encoding, 20));
     only_if(is_read || rt != PC)?;
+    let register = (bits(encoding, 19, 16), bits(encoding, 23, 21), bits(encoding, 3, 0), bits(encoding, 7, 5));
+    if let (15, true, (13, 0, 0, opc2 @ 2..=4)) = (bits(encoding, 11, 8), is_read && rt != PC, register) {
+        emit.in_block(rt, InBlock::ThreadId(opc2));
+        return Some(TimingClass::Coprocessor);
+    }
     let imm = bits(encoding, 11, 8)
         | bits(encoding, 23, 21) << 4
         | bits(encoding, 19, 16) << 8

@@ -1,5 +1,6 @@
 //! Functions with which decoders append micro-operations, and instructions that both instruction sets share.
 
+use super::in_block::InBlock;
 use super::op::{Code, Features, Media, Op, TimingClass};
 use super::registers::{LR, OPERAND, PC, PC_VALUE, RESULT, SINK, ZERO};
 use crate::cpu::memory_system::access::how;
@@ -203,12 +204,43 @@ impl Emit<'_> {
         let (code, class) = match bits(encoding, 7, 4) {
             _ if clears => (Code::Clrex, TimingClass::Hint),
             4 => (Code::Dsb, TimingClass::Barrier),
+            // Later accesses wait by themselves for earlier ones, where that is required.
+            5 if !self.features.m_profile => {
+                self.op(Code::Pld, 0, ZERO, ZERO, 0);
+                return Some(TimingClass::Barrier);
+            }
             5 => (Code::Dmb, TimingClass::Barrier),
             6 => (Code::Isb, TimingClass::InstructionBarrier),
             _ => return None,
         };
         self.imm(code, 0);
         Some(class)
+    }
+
+    /// A system instruction of the application profile that ends no block, with its register.
+    pub fn in_block(&mut self, rd: u8, what: InBlock) {
+        self.op(Code::InBlock, rd, ZERO, ZERO, what.imm());
+    }
+
+    /// cps: `imm` is that of [`Code::Cps`].
+    pub fn change_state(&mut self, imm: u32) -> TimingClass {
+        let only_sets_masks = imm & !(7 << 6) == 1 << 9;
+        if only_sets_masks && !self.features.m_profile {
+            self.in_block(SINK, InBlock::Mask(imm & 7 << 6));
+        } else {
+            self.imm(Code::Cps, imm);
+        }
+        TimingClass::Status
+    }
+
+    /// mrs of CPSR, or of SPSR if `spsr` is 1, in the application profile.
+    pub fn read_status(&mut self, rd: u8, spsr: u32) -> TimingClass {
+        if spsr == 0 {
+            self.in_block(rd, InBlock::Status);
+        } else {
+            self.op(Code::Mrs, rd, 0, ZERO, spsr);
+        }
+        TimingClass::Status
     }
 }
 

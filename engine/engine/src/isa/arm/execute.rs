@@ -95,6 +95,12 @@ impl<P: Profile> Arm<P> {
                             return;
                         }
                     }
+                    Code::InBlock => {
+                        if let Err(exception) = self.isa.system.execute_in_block(&mut self.x, op) {
+                            self.raise_at(bus, index, at!(), exception);
+                            return;
+                        }
+                    }
                     Code::SkipUnless => {
                         if !holds(&self.x, op.rd) {
                             // The block's time includes it.

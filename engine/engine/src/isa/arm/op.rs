@@ -151,6 +151,8 @@ pub enum Code {
     Strex,
     /// Clears the exclusive monitor.
     Clrex,
+    /// A system instruction that ends no block: `imm` has the [`super::in_block::InBlock`].
+    InBlock,
     /// Before a division by x[rm]: an exception if that is 0.
     TrapIfZero,
     /// Before a division of x[rn] by x[rm], which is signed if `imm` is 1: it takes less time than the longest one.

@@ -1,5 +1,6 @@
 //! Properties of an instruction, computed from its micro-operations.
 
+use super::in_block;
 use super::op::{Code, Instr, Media, Op, TimingClass};
 use super::registers::{ADDRESS, FLAGS, LR, PC, RegisterSet, SP, one};
 
@@ -92,6 +93,9 @@ impl Used {
             JumpIfZero | JumpIfNotZero => Self::new(0, rn, 0),
             JumpTo | JumpToSame => Self::new(0, rm, 0),
             Vfp => Self::of_vfp(op),
+            InBlock => {
+                Self::new(0, if in_block::InBlock::of(op.imm) == in_block::InBlock::Status { FLAGS } else { 0 }, rd)
+            }
             Mrs => Self::new(0, FLAGS, rd),
             Msr => Self::new(0, rm, if op.ra & 0xc != 0 { FLAGS } else { 0 }),
             Mrc | Vmrs => Self::new(0, 0, if op.rd == PC { FLAGS } else { rd }),

@@ -73,6 +73,7 @@ impl SystemSide for System {
     type Exception = Exception;
 
     const FPSCR_OFFSET: usize = offset_of!(System, registers.fpscr);
+    const THREAD_IDS_OFFSET: usize = offset_of!(System, registers.tpidr);
     /// If only privileged code may use it, compiled code calls the function. Without VFP, CPACR reads as zero.
     const VFP_READY: &[(usize, u8)] = &[
         byte_with(offset_of!(System, registers.fpexc), FPEXC_EN),
@@ -185,6 +186,10 @@ impl SystemSide for System {
 
     fn event_register(&mut self) -> &mut EventRegister {
         &mut self.event
+    }
+
+    fn execute_in_block(&mut self, x: &mut X, op: &Op) -> Result<(), Exception> {
+        self.execute_in_block(x, op)
     }
 
     fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {

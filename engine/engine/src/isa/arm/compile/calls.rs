@@ -7,6 +7,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::alu::Registers;
 use super::super::architecture::Profile;
+use super::super::in_block::InBlock;
 use super::super::instruction_set::{Arm, ArmSet};
 use super::super::media;
 use super::super::op::{Code, Media, Op};
@@ -30,6 +31,35 @@ pub fn media<P: Profile>(e: &mut Emit<P>, op: &Op) {
 extern "C" fn do_media(x: *mut Registers, numbers: u64, imm: u32) {
     // SAFETY: compiled code passes its core's registers, which no other code accesses meanwhile.
     media::execute(unsafe { &mut *x }, &unpacked(numbers, imm));
+}
+
+/// Emits a system instruction within a block. True if the code does not continue after it.
+pub fn in_block<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
+    if let InBlock::ThreadId(opc2) = InBlock::of(op.imm) {
+        let privileged = e.cpu.blocks.cold[e.index as usize].entry.context.privileged;
+        if opc2 == 4 && !privileged {
+            e.interpret(at);
+            return true;
+        }
+        let system_at = offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, system);
+        let offset = system_at + P::THREAD_IDS_OFFSET + (opc2 as usize - 2) * size_of::<u32>();
+        let value = e.b.ins().load(I32, own(), e.core, offset as i32);
+        set(e, op.rd, value);
+        return false;
+    }
+    e.bring_up_to_date();
+    let (core, number, immediate) = (e.core, e.b.ins().iconst(I64, i64::from(op.rd)), e.constant(op.imm));
+    e.call(do_in_block::<P> as *const () as usize, &[core, number, immediate]);
+    e.reload(writes(op));
+    false
+}
+
+extern "C" fn do_in_block<P: Profile>(core: *mut Arm<P>, rd: u64, imm: u32) {
+    // SAFETY: compiled code passes its core, which no other code accesses meanwhile.
+    let core = unsafe { &mut *core };
+    let op = Op { code: Code::InBlock, rd: rd as u8, rn: ZERO, rm: ZERO, ra: 0, imm };
+    // Only a read of a thread's register can fail, which does not get here.
+    let _ = core.isa.system.execute_in_block(&mut core.x, &op);
 }
 
 /// Brings the core's registers up to date; returns the operation as arguments of a call.

@@ -13,8 +13,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match (bits(encoding, 6, 4), bits(encoding, 22, 21)) {
         (0b000, operation) if operation & 1 == 0 => {
             only_if(bits(encoding, 19, 16) == 15 && bits(encoding, 11, 0) == 0 && rd != PC)?;
-            emit.op(Code::Mrs, rd, 0, 0, operation >> 1);
-            Some(TimingClass::Status)
+            Some(emit.read_status(rd, operation >> 1))
         }
         (0b000, operation) => {
             only_if(bits(encoding, 15, 12) == 15 && bits(encoding, 11, 4) == 0 && rm != PC)?;

@@ -43,8 +43,7 @@ fn processor_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         2 => 1 << 10,
         _ => 1 << 9,
     };
-    emit.imm(Code::Cps, mode | changes_mode << 5 | masks << 6 | sets_or_clears);
-    Some(TimingClass::Status)
+    Some(emit.change_state(mode | changes_mode << 5 | masks << 6 | sets_or_clears))
 }
 
 /// pld, pldw, pli, and unallocated hints: these and pli do nothing.

@@ -92,8 +92,7 @@ fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         spsr @ (0x3e | 0x3f) => {
             not_pc(&[rd])?;
             only_if(rn == PC && low == 0)?;
-            emit.op(Code::Mrs, rd, 0, ZERO, spsr & 1);
-            Some(TimingClass::Status)
+            Some(emit.read_status(rd, spsr & 1))
         }
         0x7f => {
             only_if(bits(encoding, 11, 0) == 0)?;
@@ -115,8 +114,8 @@ fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (3, _) => 1 << 9,
         _ => return None,
     };
-    emit.imm(Code::Cps, bits(low, 4, 0) | sets_mode << 5 | bits(low, 7, 5) << 6 | sets_or_clears);
-    Some(TimingClass::Status)
+    let mode = if sets_mode != 0 { bits(low, 4, 0) | 1 << 5 } else { 0 };
+    Some(emit.change_state(mode | bits(low, 7, 5) << 6 | sets_or_clears))
 }
 
 /// rfe and srs: decrement before (bit 24 clear), or increment after.

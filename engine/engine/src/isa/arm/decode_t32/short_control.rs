@@ -70,7 +70,7 @@ fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         // The M profile has no A.
         3 if !(bit(half, 3) || emit.features.m_profile && bit(half, 2)) => {
             let sets_or_clears = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
-            emit.imm(Code::Cps, bits(half, 2, 0) << 6 | sets_or_clears);
+            emit.change_state(bits(half, 2, 0) << 6 | sets_or_clears);
         }
         _ => return None,
     }

@@ -14,7 +14,7 @@ pub(super) const F: u32 = 1 << 6;
 const T: u32 = 1 << 5;
 const MODE: u32 = 0x1f;
 /// Bits of CPSR that mrs reads: not J, IT and T.
-pub(super) const MRS_MASK: u32 = 0xf8ff_03df;
+pub const MRS_MASK: u32 = 0xf8ff_03df;
 /// Stored bits of an SPSR.
 const SPSR_MASK: u32 = 0xfe0f_fdff;
 
@@ -80,6 +80,11 @@ impl System {
         {
             self.change_mode(x, mode);
         }
+    }
+
+    /// The effect of cps that sets these masks.
+    pub fn mask(&mut self, masks: u32) {
+        self.masks |= masks & (A | I | F);
     }
 
     pub(super) fn masked(&self, mask: u32) -> bool {

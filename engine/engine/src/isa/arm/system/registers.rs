@@ -78,7 +78,7 @@ pub(super) struct Registers {
     pub(super) vbar: u32,
     mvbar: u32,
     pub(super) contextidr: u32,
-    tpidr: [u32; 3],
+    pub(super) tpidr: [u32; 3],
     pub(super) csselr: u32,
     pub(super) cntkctl: u32,
     pub(super) fpscr: u32,
@@ -136,6 +136,13 @@ impl System {
     /// True if swp and swpb are enabled (SCTLR.SW).
     pub fn has_swap(&self) -> bool {
         self.registers.sctlr & SCTLR_SW != 0
+    }
+
+    /// TPIDRURW, TPIDRURO or TPIDRPRW, by opc2; `None` if it does not exist in this mode.
+    #[inline]
+    pub fn thread_id(&self, opc2: u32) -> Option<u32> {
+        let index = opc2.checked_sub(2)? as usize;
+        self.registers.tpidr.get(index).copied().filter(|_| opc2 != 4 || self.is_privileged())
     }
 
     /// Reads a register; `None` if it does not exist in this mode.

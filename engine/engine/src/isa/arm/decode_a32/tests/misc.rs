@@ -1,16 +1,21 @@
 use super::*;
-use crate::isa::arm::registers::{ADDRESS, SP};
+use crate::isa::arm::in_block::InBlock;
+use crate::isa::arm::registers::{ADDRESS, SINK, SP};
 use TimingClass::{Alu, Barrier, Exception, Hint, InstructionBarrier, Media as Saturating, Status};
 
 fn plain(code: Code, imm: u32) -> [Op; 1] {
     [op(code, [0, 0, ZERO, 0], imm)]
 }
 
+fn in_block(rd: u8, what: InBlock) -> [Op; 1] {
+    [op(Code::InBlock, [rd, ZERO, ZERO, 0], what.imm())]
+}
+
 #[test]
 fn status_registers() {
     // mrs r1, cpsr; mrs r1, spsr; msr cpsr_fc, r1; msr spsr_x, r1; msr cpsr_c, #0xd3
-    check(0xe10f_1000, Status, &[op(Code::Mrs, [1, 0, 0, 0], 0)]);
-    check(0xe14f_1000, Status, &[op(Code::Mrs, [1, 0, 0, 0], 1)]);
+    check(0xe10f_1000, Status, &in_block(1, InBlock::Status));
+    check(0xe14f_1000, Status, &[op(Code::Mrs, [1, 0, ZERO, 0], 1)]);
     check(0xe129_f001, Status, &[op(Code::Msr, [0, 0, 1, 9], 0)]);
     check(0xe162_f001, Status, &[op(Code::Msr, [0, 0, 1, 2], 0x100)]);
     let value = op(Code::Mov, [OPERAND, ZERO, ZERO, 0], 0xd3);
@@ -22,7 +27,7 @@ fn status_registers() {
 #[test]
 fn processor_state() {
     // cpsid i; cpsie aif, #19; cps #31; setend be
-    check(0xf10c_0080, Status, &plain(Code::Cps, 1 << 9 | 1 << 7));
+    check(0xf10c_0080, Status, &in_block(SINK, InBlock::Mask(1 << 7)));
     check(0xf10a_01d3, Status, &plain(Code::Cps, 1 << 10 | 7 << 6 | 1 << 5 | 19));
     check(0xf102_001f, Status, &plain(Code::Cps, 1 << 5 | 31));
     check(0xf101_0200, Status, &plain(Code::Setend, 1));
@@ -38,13 +43,10 @@ fn hints_and_barriers() {
     {
         check(encoding, Hint, &plain(code, 0));
     }
-    for (encoding, code, class) in [
-        (0xf57f_f04f, Code::Dsb, Barrier),
-        (0xf57f_f05b, Code::Dmb, Barrier),
-        (0xf57f_f06f, Code::Isb, InstructionBarrier),
-    ] {
+    for (encoding, code, class) in [(0xf57f_f04f, Code::Dsb, Barrier), (0xf57f_f06f, Code::Isb, InstructionBarrier)] {
         check(encoding, class, &plain(code, 0));
     }
+    check(0xf57f_f05b, Barrier, &[op(Code::Pld, [0, ZERO, ZERO, 0], 0)]);
     check(0xf57f_f01f, Hint, &plain(Code::Clrex, 0));
 }
 

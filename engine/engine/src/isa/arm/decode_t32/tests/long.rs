@@ -254,7 +254,7 @@ fn system_instructions() {
         (0xf3af_8773, "cpsid if, 19", &[op(Code::Cps, 0, 0, ZERO, 0x2f3)]),
         (0xf3af_811f, "cps 31", &[op(Code::Cps, 0, 0, ZERO, 0x3f)]),
         (0xf3bf_8f4f, "dsb sy", &[op(Code::Dsb, 0, 0, ZERO, 0)]),
-        (0xf3bf_8f5b, "dmb ish", &[op(Code::Dmb, 0, 0, ZERO, 0)]),
+        (0xf3bf_8f5b, "dmb ish", &[op(Code::Pld, 0, ZERO, ZERO, 0)]),
         (0xf3bf_8f6f, "isb sy", &[op(Code::Isb, 0, 0, ZERO, 0)]),
         (0xf3af_8000, "nop", &[op(Code::Mov, SINK, ZERO, ZERO, 0)]),
         (0xf3af_8003, "wfi", &[op(Code::Wfi, 0, 0, ZERO, 0)]),

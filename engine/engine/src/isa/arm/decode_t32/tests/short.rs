@@ -1,6 +1,7 @@
 //! 16-bit instructions.
 
 use super::*;
+use crate::isa::arm::in_block::InBlock;
 
 /// All 16-bit encodings.
 fn halves() -> std::ops::Range<u32> {
@@ -188,7 +189,7 @@ fn it_gives_conditions_to_what_follows() {
 fn system_instructions() {
     assert_eq!(ops(0xdf12), [op(Code::Svc, 0, 0, ZERO, 0x12)]);
     // cpsid if; cpsie i; setend be
-    assert_eq!(ops(0xb673), [op(Code::Cps, 0, 0, ZERO, 0x2c0)]);
+    assert_eq!(ops(0xb673), [op(Code::InBlock, SINK, ZERO, ZERO, InBlock::Mask(0xc0).imm())]);
     assert_eq!(ops(0xb662), [op(Code::Cps, 0, 0, ZERO, 0x480)]);
     assert_eq!(ops(0xb658), [op(Code::Setend, 0, 0, ZERO, 1)]);
     // nop, yield, wfe, wfi, sev, an unallocated hint

@@ -1,0 +1,111 @@
+//! System instructions within blocks: they change only the core's own registers, and nothing that the core would have
+//! to look at before the next instruction. Kernels use them everywhere.
+
+use super::architecture::SystemSide as _;
+use super::op::Op;
+use super::system::psr::MRS_MASK;
+use super::system::{Exception, System, X};
+
+/// An instruction within a block: the meaning of [`Op::imm`] of [`super::op::Code::InBlock`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InBlock {
+    /// x[rd] = TPIDRURW, TPIDRURO or TPIDRPRW: opc2 of the register, 2 to 4.
+    ThreadId(u32),
+    /// x[rd] = CPSR.
+    Status,
+    /// Sets some of CPSR.A, I and F, in their bit positions.
+    Mask(u32),
+}
+
+const THREAD_ID: u32 = 1 << 16;
+const STATUS: u32 = 2 << 16;
+
+impl InBlock {
+    /// As [`Op::imm`].
+    pub fn imm(self) -> u32 {
+        match self {
+            InBlock::ThreadId(opc2) => THREAD_ID | opc2,
+            InBlock::Status => STATUS,
+            InBlock::Mask(masks) => masks,
+        }
+    }
+
+    /// The meaning of [`Op::imm`].
+    pub fn of(imm: u32) -> InBlock {
+        match imm & !0xffff {
+            THREAD_ID => InBlock::ThreadId(imm & 0xffff),
+            STATUS => InBlock::Status,
+            _ => InBlock::Mask(imm),
+        }
+    }
+}
+
+impl System {
+    /// Executes such an instruction.
+    ///
+    /// # Errors
+    ///
+    /// The exception of the instruction, which has changed nothing.
+    pub(super) fn execute_in_block(&mut self, x: &mut X, op: &Op) -> Result<(), Exception> {
+        match InBlock::of(op.imm) {
+            InBlock::ThreadId(opc2) => {
+                let Some(value) = self.thread_id(opc2) else {
+                    let encoding = 0xee1d_0f10 | u32::from(op.rd & 15) << 12 | opc2 << 5;
+                    return Err(System::undefined(encoding));
+                };
+                x[usize::from(op.rd)] = value;
+            }
+            InBlock::Status => x[usize::from(op.rd)] = self.cpsr(x) & MRS_MASK,
+            InBlock::Mask(masks) if self.is_privileged() => self.mask(masks),
+            InBlock::Mask(_) => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::Code;
+    use super::super::registers::{SINK, ZERO};
+    use super::super::system::tests::system;
+    use super::*;
+
+    fn op(rd: u8, what: InBlock) -> Op {
+        Op { code: Code::InBlock, rd, rn: ZERO, rm: ZERO, ra: 0, imm: what.imm() }
+    }
+
+    #[test]
+    fn all_kinds_are_found_in_an_operation() {
+        for what in [InBlock::ThreadId(2), InBlock::ThreadId(4), InBlock::Status, InBlock::Mask(0x1c0)] {
+            assert_eq!(InBlock::of(what.imm()), what);
+        }
+    }
+
+    #[test]
+    fn masks_are_set_in_privileged_modes_only() {
+        let (mut system, mut x) = system();
+        system.write_cpsr(&mut x, 0x13, 1);
+        system.execute_in_block(&mut x, &op(SINK, InBlock::Mask(0x80))).unwrap();
+        system.execute_in_block(&mut x, &op(3, InBlock::Status)).unwrap();
+        assert_eq!(x[3] & 0x1df, 0x93);
+        system.write_cpsr(&mut x, 0x10, 1);
+        system.execute_in_block(&mut x, &op(SINK, InBlock::Mask(0x1c0))).unwrap();
+        system.execute_in_block(&mut x, &op(3, InBlock::Status)).unwrap();
+        assert_eq!(x[3] & 0x1df, 0x10);
+    }
+
+    #[test]
+    fn user_mode_reads_no_thread_id_of_privileged_modes() {
+        let (mut system, mut x) = system();
+        system.registers.tpidr = [1, 2, 3];
+        let mut read = |system: &mut System, opc2| {
+            x[5] = 0;
+            system.execute_in_block(&mut x, &op(5, InBlock::ThreadId(opc2))).map(|()| x[5])
+        };
+        assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(1), Ok(2), Ok(3)]);
+        system.write_cpsr(&mut [0; super::super::registers::COUNT], 0x10, 1);
+        // mrc p15, 0, r5, c13, c0, 4
+        let undefined = Err(Exception::Undefined(0xee1d_5f90));
+        assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(1), Ok(2), undefined]);
+    }
+}
