@@ -597,6 +597,12 @@ impl Bus {
         })
     }
 
+    /// The value that a read of this system register gives at `at`, if the register only counts the time
+    /// ([`Device::count_at`]).
+    pub fn count_at(&self, register: CoreRegister, at: Ps) -> Option<u64> {
+        self.devices[self.core_registers?.0 as usize].as_ref()?.count_at(register, at)
+    }
+
     /// Calls the board's firmware; `None` on a board without.
     pub fn firmware_call(&mut self, function: u32, parameters: [u32; 3], now: Ps) -> Option<FirmwareCall> {
         self.with_device(self.firmware?, now, |device, ctx| device.firmware_call(function, parameters, ctx))

@@ -162,6 +162,10 @@ impl Device for GenericTimer {
         GenericTimer::write(self, register, value, ctx).map(|()| 0)
     }
 
+    fn count_at(&self, register: CoreRegister, at: Ps) -> Option<u64> {
+        matches!(register, CoreRegister::Double(14, 0 | 1)).then(|| self.count(at))
+    }
+
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let timer = token as usize;
         self.timers[timer].next.rang(ctx.now);

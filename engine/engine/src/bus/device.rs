@@ -231,6 +231,12 @@ pub trait Device: State + Polled + Send {
         None
     }
 
+    /// The value that a read of such a register gives at any time, if the register only counts the time: it grows, and
+    /// nothing that firmware does changes it.
+    fn count_at(&self, _register: CoreRegister, _at: Ps) -> Option<u64> {
+        None
+    }
+
     /// True for a model of the firmware that a core's smc calls: see [`Device::firmware_call`].
     fn is_firmware(&self) -> bool {
         false

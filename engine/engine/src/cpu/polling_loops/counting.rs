@@ -19,9 +19,18 @@ type Results = [u32; MOST_RESULTS];
 enum Value {
     /// The same in each iteration; with the value, if known.
     Same(Option<u32>),
-    /// `now` in the iteration that is followed, `step` more in the next one, and so on.
+    /// `now` in the iteration that is followed, `step` more in the next one, and so on. In a loop that reads the time,
+    /// `step` more with each tick.
     Counts { now: u32, step: u32 },
+    /// Left from the iteration before, in a loop that reads the time: it must not be used.
+    Left,
+    /// The time that the next iteration begins with.
+    Time,
 }
+
+/// A difference of two registers: one of them counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference(Value);
 
 /// An operand of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +69,48 @@ impl Counting {
         })
     }
 
+    /// Starts an iteration of a loop that reads the time, after a read whose low word is in the register `time`; it ends
+    /// after the next one. All steps are by tick. Registers with a step in `follows`, and those that differ, must not be
+    /// used before they are written. `None` if the register of the time keeps no result.
+    pub fn of_clock(before: &Results, after: &Results, time: u8, follows: &Results) -> Option<Counting> {
+        let value = |register: usize| match before[register] {
+            now if register == usize::from(time) => Value::Counts { now, step: 1 },
+            now if now == after[register] && follows[register] == 0 => Value::Same(Some(now)),
+            _ => Value::Left,
+        };
+        (usize::from(time) < MOST_RESULTS).then(|| Counting {
+            values: std::array::from_fn(value),
+            after: *after,
+            steps: [0; MOST_RESULTS],
+            most: u64::MAX,
+        })
+    }
+
+    /// Follows a read of the time, whose high word is the same each time. `None` for a second one in the iteration.
+    pub fn read_time(&mut self, low: u8, high: u8) -> Option<()> {
+        if self.values.contains(&Value::Time) {
+            return None;
+        }
+        self.give(high, Value::Same(None));
+        self.give(low, Value::Time);
+        Some(())
+    }
+
+    /// Ends the iteration of a loop that reads the time: how many ticks may pass until an iteration goes another way,
+    /// and the step of each register with each tick. `None` if a register has another value than these say.
+    pub fn end_of_clock(&self, before: &Results) -> Option<(u64, Results)> {
+        let mut steps = [0; MOST_RESULTS];
+        for (register, place) in steps.iter_mut().enumerate() {
+            match self.values[register] {
+                Value::Same(_) if self.after[register] == before[register] => {}
+                Value::Counts { now, step } if now == self.after[register] => *place = step,
+                Value::Time => {}
+                _ => return None,
+            }
+        }
+        Some((self.most, steps))
+    }
+
     /// True if no register counts.
     pub fn is_still(&self) -> bool {
         self.steps.iter().all(|step| *step == 0)
@@ -75,13 +126,32 @@ impl Counting {
         let sum = match self.value(Operand::Register(from)) {
             Value::Same(value) => Value::Same(value.map(|value| value.wrapping_add(amount))),
             Value::Counts { now, step } => Value::Counts { now: now.wrapping_add(amount), step },
+            other => other,
         };
         self.give(to, sum);
     }
 
+    /// The difference of two registers, if both are known, and at most one of them counts. Nothing is written.
+    pub fn difference(&self, one: u8, other: u8) -> Option<Difference> {
+        match (self.value(Operand::Register(one)), self.value(Operand::Register(other))) {
+            (Value::Counts { now, step }, Value::Same(Some(fixed))) => {
+                Some(Difference(Value::Counts { now: now.wrapping_sub(fixed), step }))
+            }
+            (Value::Same(Some(fixed)), Value::Counts { now, step }) => {
+                Some(Difference(Value::Counts { now: fixed.wrapping_sub(now), step: step.wrapping_neg() }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Follows an operation that writes a difference.
+    pub fn subtract(&mut self, to: u8, Difference(value): Difference) {
+        self.give(to, value);
+    }
+
     /// Follows an operation whose effect depends on registers (bit n is register n). `None` if one of them counts.
     pub fn read(&self, registers: u64) -> Option<()> {
-        let counts = |register: usize| matches!(self.values[register], Value::Counts { .. });
+        let counts = |register: usize| !matches!(self.values[register], Value::Same(_));
         let counters = (0..MOST_RESULTS).fold(0, |set, register| set | u64::from(counts(register)) << register);
         (counters & registers == 0).then_some(())
     }
@@ -122,6 +192,7 @@ impl Counting {
         let goes_on = |register: usize| match (self.values[register], self.steps[register]) {
             (Value::Same(_), step) => step == 0,
             (Value::Counts { now, step }, grows) => step == grows && now == self.after[register],
+            (Value::Left | Value::Time, _) => false,
         };
         (0..MOST_RESULTS).all(goes_on).then_some(self.most)
     }

@@ -7,6 +7,7 @@
 //! between is an iteration, and the following iterations are the same, up to the next event, the core's horizon, the
 //! first deadline of a device, or the end of a count. All of them but the last are added at once.
 
+use super::clock_loops::skip_clock_loop;
 use super::counting::Counting;
 use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_PASSES, TRIES, View};
 use super::polls::Polls;
@@ -73,25 +74,25 @@ pub(crate) trait Repeats {
 }
 
 /// Everything that an iteration may change, except the memory that it wrote.
-struct Snapshot<O> {
-    pc: u32,
-    results: [u32; MOST_RESULTS],
+pub(super) struct Snapshot<O> {
+    pub pc: u32,
+    pub results: [u32; MOST_RESULTS],
     own: O,
     /// Levels of the interrupt inputs.
     interrupts: [u32; Inputs::WORDS],
     exceptions: u64,
-    counted: Totals,
+    pub counted: Totals,
     /// Number of events scheduled so far, and the time of the next.
     events: (u64, Ps),
-    devices: Lists,
+    pub devices: Lists,
     /// Changes of wires recorded so far.
     waves_reported: u64,
     /// Activities of devices recorded so far.
-    activities: Mark,
+    pub activities: Mark,
 }
 
 /// Cycles of the iteration from `before` to `after`.
-fn period<O>(before: &Snapshot<O>, after: &Snapshot<O>) -> u64 {
+pub(super) fn period<O>(before: &Snapshot<O>, after: &Snapshot<O>) -> u64 {
     after.counted.cycles - before.counted.cycles
 }
 
@@ -100,7 +101,10 @@ fn period<O>(before: &Snapshot<O>, after: &Snapshot<O>) -> u64 {
 #[inline(never)]
 pub(crate) fn fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) {
     core.polls().look();
-    let done = try_fast_forward(core, bus).is_some();
+    let done = match core.polls().clock() {
+        Some(_) => skip_clock_loop(core, bus).is_some(),
+        None => try_fast_forward(core, bus).is_some(),
+    };
     if let Some(profile) = &mut core.shell_mut().profile {
         profile.end_repeating();
     }
@@ -117,7 +121,9 @@ fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
         begin_repeating(core);
         let before = snapshot(core, bus);
         let (after, iteration, count) = find_iteration(core, bus, &before)?;
-        add_iterations(core, &before, &after, &iteration, count);
+        let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
+        let growth = std::array::from_fn(|register| growth(register).wrapping_mul(count as u32));
+        add_iterations(core, &before, &after, &iteration, (count, &growth));
         bus.activities.repeat(&before.activities, core.shell().clock, period(&before, &after), count);
         view(core).move_devices_on(bus, count, &before.devices, after.devices);
         Some(())
@@ -187,7 +193,7 @@ fn find_iteration<C: Repeats>(
 
 /// Runs until the core is back at `head`, one instruction at a time. `None` if the outer loop has to handle something
 /// first, or if the iteration takes more than `most` instructions.
-fn run_back_to<C: Repeats>(
+pub(super) fn run_back_to<C: Repeats>(
     core: &mut C,
     head: u32,
     bus: &mut Bus,
@@ -207,7 +213,7 @@ fn run_back_to<C: Repeats>(
 
 /// True if the iteration from `before` to `after` changed only times, totals and counting registers, so that the next
 /// iteration is the same.
-fn is_steady<C: Repeats>(
+pub(super) fn is_steady<C: Repeats>(
     core: &C,
     bus: &Bus,
     before: &Snapshot<C::Own>,
@@ -224,7 +230,7 @@ fn is_steady<C: Repeats>(
         && view(core).accesses_repeat(bus, &before.devices, &after.devices)
 }
 
-fn iterations_to_come<C: Repeats>(
+pub(super) fn iterations_to_come<C: Repeats>(
     core: &mut C,
     bus: &mut Bus,
     most: u64,
@@ -235,13 +241,13 @@ fn iterations_to_come<C: Repeats>(
     view(core).iterations_to_come(bus, (limit, most), period(before, after), &before.devices, &after.devices)
 }
 
-/// Adds `count` more iterations like the one from `before` to `after`.
-fn add_iterations<C: Repeats>(
+/// Adds `count` more iterations like the one from `before` to `after`, in which the registers grow by `growth`.
+pub(super) fn add_iterations<C: Repeats>(
     core: &mut C,
     before: &Snapshot<C::Own>,
     after: &Snapshot<C::Own>,
     iteration: &Iteration,
-    count: u64,
+    (count, growth): (u64, &[u32; MOST_RESULTS]),
 ) {
     let cycles = count * period(before, after);
     core.settle_profile();
@@ -255,13 +261,12 @@ fn add_iterations<C: Repeats>(
     core.accounts_mut().become_as(&counted.memory);
     repeat_in_profile(core, count, cycles);
     core.repeat(&before.own, iteration, count, cycles);
-    let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
-    core.count_on(&std::array::from_fn(|register| growth(register).wrapping_mul(count as u32)));
+    core.count_on(growth);
     core.polls().skipped_cycles += cycles;
 }
 
 /// Makes the profile record the following work so that it can be repeated.
-fn begin_repeating<C: Repeats>(core: &mut C) {
+pub(super) fn begin_repeating<C: Repeats>(core: &mut C) {
     core.settle_profile();
     let shell = core.shell_mut();
     let now = shell.had(shell.cycles);
@@ -281,7 +286,7 @@ fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64, cycles: u64) {
     }
 }
 
-fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
+pub(super) fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
     let shell = core.shell();
     Snapshot {
         pc: core.pc(),
@@ -297,13 +302,18 @@ fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
     }
 }
 
-fn view<C: Repeats>(core: &C) -> View {
+pub(super) fn view<C: Repeats>(core: &C) -> View {
     let shell = core.shell();
     View { clock: shell.clock, cycles: shell.cycles, touched: core.touched() }
 }
 
 /// True if no store is under way that a device has seen already, and no event has to run before devices are asked.
 fn is_settled<C: Repeats>(core: &C, bus: &Bus) -> bool {
+    core.is_settled() && no_event_is_due(core, bus)
+}
+
+/// True if no event has to run before the core goes on.
+pub(super) fn no_event_is_due<C: Repeats>(core: &C, bus: &Bus) -> bool {
     let shell = core.shell();
-    core.is_settled() && !shell.irqs.will_change(bus, shell.cycles) && bus.events.next_due() > shell.now()
+    !shell.irqs.will_change(bus, shell.cycles) && bus.events.next_due() > shell.now()
 }

@@ -1,6 +1,8 @@
 //! Detection of polling loops: the same read of a device, again and again, with the same registers, or with registers
 //! that count.
 
+use crate::bus::device::CoreRegister;
+
 /// Number of instructions whose reads are watched at once.
 const SLOTS: usize = 8;
 /// Equal reads after which a loop is examined; doubled after each examination without success.
@@ -9,6 +11,31 @@ const FIRST_NEEDED: u32 = 8;
 const MOST_NEEDED: u32 = 1 << 10;
 /// Number of consecutive different reads after which the recorded read is replaced.
 const PATIENCE: u32 = 64;
+
+/// Most cycles between two reads of the time in a loop.
+const LONGEST_WAIT_CYCLES: u64 = 2000;
+
+/// A register of the core's timer that counts the time, and the place for its low word: see [`super::clock_loops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockRead {
+    /// The timer's register.
+    pub register: CoreRegister,
+    /// The general register that gets the low word.
+    pub to: u8,
+    /// The cycle of the last read.
+    pub cycles: u64,
+    /// Number of reads so far.
+    pub reads: u64,
+}
+
+/// Record of the instruction that read the time last.
+#[derive(Clone, Copy, Debug)]
+struct ClockReads {
+    pc: u32,
+    read: Option<ClockRead>,
+    in_a_row: u32,
+    needed: u32,
+}
 
 /// Record of an instruction that reads a device.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +83,9 @@ pub(crate) struct Polls {
     pub counts: bool,
     /// Passes of the instruction in an iteration of the examined loop.
     pub passes: u32,
+    /// It reads the time.
+    follows_clock: bool,
+    clock: ClockReads,
     /// Cycles that were fast-forwarded.
     pub skipped_cycles: u64,
 }
@@ -71,6 +101,8 @@ impl Default for Polls {
             has_candidate: false,
             counts: false,
             passes: 0,
+            follows_clock: false,
+            clock: ClockReads { pc: 0, read: None, in_a_row: 0, needed: FIRST_NEEDED },
             skipped_cycles: 0,
         }
     }
@@ -115,6 +147,29 @@ impl Polls {
         }
     }
 
+    /// Records a read of the time by the instruction at `pc`.
+    pub fn note_clock(&mut self, pc: u32, register: CoreRegister, to: u8, cycles: u64) {
+        let before = self.clock.read;
+        let reads = before.map_or(0, |read| read.reads) + 1;
+        self.clock.read = Some(ClockRead { register, to, cycles, reads });
+        if !self.enabled || self.looking {
+            return;
+        }
+        if pc != self.clock.pc {
+            (self.clock.pc, self.clock.needed, self.clock.in_a_row) = (pc, FIRST_NEEDED, 0);
+        }
+        let is_near = before.is_some_and(|read| cycles.wrapping_sub(read.cycles) <= LONGEST_WAIT_CYCLES);
+        self.clock.in_a_row = if is_near { self.clock.in_a_row + 1 } else { 0 };
+        if self.clock.in_a_row >= self.clock.needed {
+            (self.has_candidate, self.follows_clock) = (true, true);
+        }
+    }
+
+    /// The last read of the time, if the candidate is a loop that reads it.
+    pub fn clock(&self) -> Option<ClockRead> {
+        self.clock.read.filter(|_| self.follows_clock)
+    }
+
     /// Passes of the instruction in an iteration, if the candidate is the loop that was last fast-forwarded there.
     pub fn expected_passes(&self) -> u32 {
         self.slots[self.last].passes
@@ -123,7 +178,7 @@ impl Polls {
     /// Enables or disables fast-forwarding.
     pub fn enable(&mut self, skip: bool) {
         self.enabled = skip;
-        (self.has_candidate, self.counts) = (false, false);
+        (self.has_candidate, self.counts, self.follows_clock) = (false, false, false);
     }
 
     /// Starts the examination of the candidate.
@@ -134,6 +189,11 @@ impl Polls {
     /// Ends the examination of the candidate, which was fast-forwarded if `done`.
     pub fn looked(&mut self, done: bool) {
         (self.looking, self.has_candidate, self.counts) = (false, false, false);
+        if std::mem::take(&mut self.follows_clock) {
+            self.clock.in_a_row = 0;
+            self.clock.needed = if done { FIRST_NEEDED } else { MOST_NEEDED.min(2 * self.clock.needed) };
+            return;
+        }
         let slot = &mut self.slots[self.last];
         slot.needed = if done { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
         slot.passes = if done { self.passes } else { 0 };

@@ -31,16 +31,29 @@ fn done(op: &Op, counting: &mut Counting) -> Option<()> {
     let has_immediate = op.rm == ZERO;
     match op.code {
         Code::Fetch | Code::FetchLines | Code::End | Code::Jump | Code::Pld => {}
+        Code::Hint | Code::Isb | Code::Dmb | Code::Dsb => {}
+        Code::Mrrc => counting.read_time(op.rd, op.ra)?,
         Code::Mov if has_immediate => counting.set(op.rd, op.imm),
         Code::Mov => counting.add(op.rd, op.rm, op.imm),
         Code::Add if has_immediate => counting.add(op.rd, op.rn, op.imm),
         Code::Sub if has_immediate => counting.add(op.rd, op.rn, op.imm.wrapping_neg()),
         Code::Adds if has_immediate => add_with_flags(op, op.imm, counting)?,
         Code::Subs if has_immediate => add_with_flags(op, op.imm.wrapping_neg(), counting)?,
-        // A comparison of two registers: their difference is not followed.
+        // A difference is followed where one of the two is constant.
+        Code::Sub if op.imm == 0 && counting.difference(op.rn, op.rm).is_some() => {
+            let difference = counting.difference(op.rn, op.rm)?;
+            counting.subtract(op.rd, difference);
+        }
         Code::Subs if op.imm == 0 => {
             counting.compare(Operand::Register(op.rn), Operand::Register(op.rm))?;
-            [op.rd, N_SOURCE, Z_SOURCE, C, V].into_iter().for_each(|register| counting.write(register));
+            let difference = counting.difference(op.rn, op.rm);
+            for register in [N_SOURCE, Z_SOURCE, op.rd] {
+                match difference {
+                    Some(difference) => counting.subtract(register, difference),
+                    None => counting.write(register),
+                }
+            }
+            [C, V].into_iter().for_each(|register| counting.write(register));
         }
         Code::JumpIf => look_at_flags(counting)?,
         Code::JumpIfZero | Code::JumpIfNotZero => {
@@ -88,6 +101,8 @@ fn reads(op: &Op) -> u64 {
     use Code::*;
     let registers: &[u8] = match op.code {
         Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Vldr | Vstr | Multiple => &[op.rn, op.rm],
+        // The other fields name no registers.
+        JumpTo | JumpToSame => &[op.rm],
         Mla | Mls | Umull | Umlal | Umaal | Smull | Smlal | Media | Vfp => &[op.rd, op.rn, op.rm, op.ra],
         _ => &[op.rd, op.rn, op.rm],
     };

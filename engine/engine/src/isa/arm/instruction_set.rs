@@ -408,6 +408,7 @@ impl<P: Profile> Isa for ArmSet<P> {
                 Code::Str | Code::Strh | Code::Strb | Code::Vstr => core.note_write(bus, *op, iteration)?,
                 Code::Strex | Code::Swap | Code::Ldrex | Code::Clrex => return None,
                 Code::Pld | Code::Vfp | Code::Fetch | Code::FetchLines => {}
+                Code::Mrrc | Code::Isb | Code::Dmb | Code::Dsb | Code::Hint if core.polls.clock().is_some() => {}
                 code if code > Code::JumpToSame => return None,
                 _ => {}
             }

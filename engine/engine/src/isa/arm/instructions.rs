@@ -68,6 +68,9 @@ impl<P: Profile> Arm<P> {
     /// it, so nothing has to happen before the access.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
         let value = bus.core_register(access.register, access.written, self.shell.now())?;
+        if access.written.is_none() && bus.count_at(access.register, self.shell.now()).is_some() {
+            self.polls.note_clock(self.pc, access.register, access.to[0], self.shell.cycles);
+        }
         if access.written.is_none() {
             self.x[usize::from(access.to[0])] = value as u32;
             self.x[usize::from(access.to[1])] = (value >> 32) as u32;

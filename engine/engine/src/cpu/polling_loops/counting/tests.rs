@@ -98,3 +98,51 @@ proptest! {
         }
     }
 }
+
+/// An iteration of a loop that begins with the time 100 in register A; register B is constant, register C the elapsed
+/// time since 90, which follows the time by `step`.
+fn clock_loop(step: u32) -> (Results, Counting) {
+    const C: usize = 7;
+    let mut before = [0; MOST_RESULTS];
+    (before[usize::from(A)], before[usize::from(B)], before[C]) = (100, 50, 10);
+    let after = before;
+    let mut follows = [0; MOST_RESULTS];
+    follows[C] = step;
+    (before, Counting::of_clock(&before, &after, A, &follows).unwrap())
+}
+
+#[test]
+fn a_wait_for_a_time_ends_after_its_ticks() {
+    let (before, mut counting) = clock_loop(1);
+    counting.add(7, A, 90_u32.wrapping_neg());
+    assert_eq!(counting.compare(Operand::Register(7), Operand::Register(B)), Some(()));
+    counting.read_time(A, 8).unwrap();
+    let (ticks, steps) = counting.end_of_clock(&before).unwrap();
+    assert_eq!((ticks, steps[7], steps[usize::from(A)]), (39, 1, 0));
+    // The remaining time, from a constant register: it shrinks.
+    let (before, mut counting) = clock_loop(1);
+    let mut after = before;
+    after[7] = 50_u32.wrapping_sub(100);
+    counting.after = after;
+    let left = counting.difference(B, A).unwrap();
+    counting.subtract(7, left);
+    counting.read_time(A, 8).unwrap();
+    assert_eq!(counting.end_of_clock(&before).unwrap().1[7], u32::MAX);
+}
+
+#[test]
+fn a_loop_with_another_use_of_the_time_does_not_go_on() {
+    // The time of the iteration before, equal by chance.
+    assert!(clock_loop(1).1.read(1 << 7).is_none());
+    assert!(clock_loop(0).1.read(1 << 7).is_some());
+    assert!(clock_loop(0).1.read(1 << A).is_none());
+    let (before, mut twice) = clock_loop(0);
+    twice.read_time(A, 8).unwrap();
+    assert!(twice.read_time(B, 8).is_none());
+    assert!(twice.read(1 << A).is_none(), "nor may the next time be used");
+    let (_, never_written) = clock_loop(1);
+    assert!(never_written.end_of_clock(&before).is_none());
+    let (before, mut other) = clock_loop(0);
+    other.add(7, A, 1);
+    assert!(other.end_of_clock(&before).is_none(), "register 7 has another value");
+}
