@@ -227,6 +227,8 @@ pub struct Bus {
     pub device_names: Vec<String>,
     /// The device that serves system registers of the cores ([`Device::core_register`]).
     pub core_registers: Option<DeviceId>,
+    /// The interrupt of the core's performance monitors ([`Device::counter_interrupt`]).
+    pub monitors: Option<DeviceId>,
     /// The model of the firmware that cores call ([`Device::firmware_call`]).
     pub firmware: Option<DeviceId>,
     /// Events to come.
@@ -601,6 +603,13 @@ impl Bus {
     /// ([`Device::count_at`]).
     pub fn count_at(&self, register: CoreRegister, at: Ps) -> Option<u64> {
         self.devices[self.core_registers?.0 as usize].as_ref()?.count_at(register, at)
+    }
+
+    /// Passes on the level of the interrupt of the core's performance monitors, and the time of the next look at them.
+    pub fn counter_interrupt(&mut self, level: bool, look: Option<Ps>, now: Ps) {
+        if let Some(id) = self.monitors {
+            self.with_device(id, now, |device, ctx| device.counter_interrupt(level, look, ctx));
+        }
     }
 
     /// Calls the board's firmware; `None` on a board without.

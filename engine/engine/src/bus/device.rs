@@ -248,6 +248,15 @@ pub trait Device: State + Polled + Send {
         None
     }
 
+    /// True for the interrupt of a core's performance monitors: see [`Device::counter_interrupt`].
+    fn is_counter_interrupt(&self) -> bool {
+        false
+    }
+
+    /// The interrupt of a core's performance monitors has this level at `ctx.now`. At `_look`, an event has to come:
+    /// the core computes the level again when it runs on.
+    fn counter_interrupt(&mut self, _level: bool, _look: Option<Ps>, _ctx: &mut Ctx) {}
+
     /// True if the device makes accesses of its own (DMA).
     fn is_master(&self) -> bool {
         false

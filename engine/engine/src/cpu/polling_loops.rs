@@ -1,6 +1,7 @@
 //! Polling loops: found ([`polls`]), run once under watch ([`iteration`], with the registers that count,
-//! [`counting`], or the time that it reads, [`clock_loops`]), and then skipped ([`fast_forward`]), for cores with blocks by [`repeats`]. [`wait_loops`] finds loops
-//! that wait for memory. What devices report of their state is in [`crate::polling`].
+//! [`counting`], or the time that it reads, [`clock_loops`]), and then skipped ([`fast_forward`]), for cores with
+//! blocks by [`repeats`]. [`wait_loops`] finds loops that wait for memory. What devices report of their state is in
+//! [`crate::polling`].
 
 mod clock_loops;
 pub mod counting;

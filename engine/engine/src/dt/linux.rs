@@ -73,6 +73,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("i2c-gpio,scl-output-only", "SCL can't be read, and no chip stretches the clock"),
     ("i2c-gpio,sda-open-drain", "the port's pin of SDA is open-drain by itself"),
     ("i2c-gpio,timeout-ms", "how long drivers wait for a stretched clock"),
+    ("interrupt-affinity", "the cores whose interrupts they are, in order"),
     ("interrupt-names", "names for `interrupts`, whose order is fixed"),
     ("linux,code", "the event that the key makes"),
     ("linux,default-trigger", "what drivers have the light follow"),

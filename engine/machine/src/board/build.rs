@@ -454,6 +454,9 @@ fn add_node<'a>(
                 if device.has_core_registers() {
                     bus.core_registers = Some(id);
                 }
+                if device.is_counter_interrupt() {
+                    bus.monitors = Some(id);
+                }
                 if device.is_firmware() {
                     bus.firmware = Some(id);
                 }

@@ -69,9 +69,9 @@ impl Counting {
         })
     }
 
-    /// Starts an iteration of a loop that reads the time, after a read whose low word is in the register `time`; it ends
-    /// after the next one. All steps are by tick. Registers with a step in `follows`, and those that differ, must not be
-    /// used before they are written. `None` if the register of the time keeps no result.
+    /// Starts an iteration of a loop that reads the time, after a read whose low word is in the register `time`; it
+    /// ends after the next one. All steps are by tick. Registers with a step in `follows`, and those that differ, must
+    /// not be used before they are written. `None` if the register of the time keeps no result.
     pub fn of_clock(before: &Results, after: &Results, time: u8, follows: &Results) -> Option<Counting> {
         let value = |register: usize| match before[register] {
             now if register == usize::from(time) => Value::Counts { now, step: 1 },

@@ -6,12 +6,16 @@ use super::exclusive::size_of;
 use super::instruction_set::Arm;
 use super::op::{Code, Op};
 use super::registers::{LR, SINK};
-use super::system::{Effect, Exception, Kind, Lookup, System};
+use super::system::{Effect, Exception, Kind, Lookup, Now, System};
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::access::AccessRequest;
 use crate::cpu::memory_system::Mmu as _;
 use crate::cpu::memory_system::access::how;
+use crate::time::Cycles;
+
+/// Offset of the vector for svc.
+const SVC_VECTOR: u32 = 0x08;
 
 impl Profile for System {
     type Flow = ();
@@ -40,6 +44,27 @@ impl Profile for System {
         true
     }
 
+    #[inline(always)]
+    fn begin(core: &mut Arm<System>, bus: &mut Bus) {
+        if core.isa.system.counters_may_interrupt() {
+            core.follow_counters(bus);
+        }
+    }
+
+    fn counters_changed(core: &mut Arm<System>, bus: &mut Bus) {
+        core.follow_counters(bus);
+    }
+
+    /// svc in User mode with the MMU on is a call of the operating system, if that has a handler for it: a process must
+    /// not reach the host.
+    fn call_of_program(core: &mut Arm<System>, bus: &mut Bus, number: u32) -> Option<Exception> {
+        let system = &core.isa.system;
+        let is_process = system.mmu_is_on() && !system.is_privileged();
+        let vector = system.vectors().wrapping_add(SVC_VECTOR);
+        let has_handler = is_process && core.code_word(bus, vector).is_some_and(|word| word != 0);
+        has_handler.then_some(Exception::Svc(number))
+    }
+
     fn take(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
         core.take_exception(bus, exception);
     }
@@ -63,6 +88,22 @@ impl Profile for System {
 }
 
 impl Arm<System> {
+    /// Sets the interrupt of the performance monitors to its level, and asks for a look at the counters when the next
+    /// may overflow. Called whenever the core begins to run, as it does after each event, while an overflow raises the
+    /// interrupt: the counters stand still while the core sleeps.
+    fn follow_counters(&mut self, bus: &mut Bus) {
+        if bus.monitors.is_none() {
+            return;
+        }
+        let events = self.events();
+        let now = Now { cycles: self.shell.clocked(self.shell.cycles), events: &events, pending: 0 };
+        let (level, look) = self.isa.system.counter_interrupt(&now);
+        let look = look.map(|cycle| Cycles(self.shell.cycles.wrapping_add(cycle - now.cycles)));
+        let look = look.map(|cycle| self.shell.clock.ps_at_floor(cycle));
+        bus.counter_interrupt(level, look, self.shell.now());
+        self.update_limit(bus);
+    }
+
     /// Swp, Swpb.
     pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         if !self.isa.system.has_swap() {

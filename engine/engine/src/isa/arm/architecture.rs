@@ -270,6 +270,14 @@ pub trait Profile: SystemSide + Sized + 'static {
         Err(Self::undefined(0))
     }
 
+    /// The performance monitors were written.
+    fn counters_changed(_core: &mut Arm<Self>, _bus: &mut Bus) {}
+
+    /// The exception that a semihosting call with number `_number` raises instead, where the host must not answer it.
+    fn call_of_program(_core: &mut Arm<Self>, _bus: &mut Bus, _number: u32) -> Option<Self::Exception> {
+        None
+    }
+
     /// Translates an address on request by software.
     fn look_up(_core: &mut Arm<Self>, _bus: &Bus, _lookup: Lookup) {}
 }

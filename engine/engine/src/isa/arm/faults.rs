@@ -48,9 +48,11 @@ impl Arm<System> {
         let Some(fault) = self.fault_of(exception) else { return self.take_exception(bus, exception) };
         let fault = self.with_instruction(bus, fault);
         let mode = self.isa.system.mode();
+        let is_usual = self.isa.system.is_usual(exception);
         self.take_exception(bus, exception);
         match self.why_fatal(bus, fault.pc, self.isa.system.mode() == mode) {
             Some(why_fatal) => self.shell.fault(CoreFault { why_fatal, ..fault }),
+            None if is_usual => {}
             None => bus.note_trap(fault),
         }
     }

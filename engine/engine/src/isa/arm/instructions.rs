@@ -39,6 +39,9 @@ impl<P: Profile> Arm<P> {
             }
         };
         let effect = match done {
+            Ok(Effect::Semihosting) if let Some(call) = P::call_of_program(self, bus, op.imm) => {
+                return P::raise(self, bus, call);
+            }
             Ok(Effect::FirmwareCall) if bus.firmware.is_none() => return P::raise(self, bus, P::undefined(SMC)),
             Ok(Effect::DeviceRegister(access)) => match self.device_register(bus, access) {
                 Some(()) => Effect::Next,
@@ -89,6 +92,7 @@ impl<P: Profile> Arm<P> {
             }
             Effect::Semihosting => self.call_host(bus),
             Effect::FirmwareCall => self.call_firmware(bus),
+            Effect::CountersChanged => P::counters_changed(self, bus),
             Effect::NotModelled(what) => {
                 let name = &self.shell.name;
                 bus.note_of_core(what, || format!("{name}: {what}"));

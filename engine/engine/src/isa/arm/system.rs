@@ -62,6 +62,8 @@ pub struct System {
     banks: Banks,
     registers: Registers,
     cp14: Cp14,
+    /// An exception has returned to User mode with the MMU on: an operating system runs processes.
+    has_processes: bool,
     /// The local exclusive monitor (ARM, A3.4.1): physical address and size in bytes of the last exclusive load, while
     /// its reservation holds.
     reserved: Option<(u32, u32)>,
@@ -90,6 +92,7 @@ impl SystemSide for System {
             banks: Banks::default(),
             registers: Registers::new(),
             cp14: Cp14::new(config.debug),
+            has_processes: false,
             reserved: None,
             pmu: Pmu::default(),
             config,

@@ -35,6 +35,8 @@ pub enum Effect {
     FirmwareCall,
     /// Note once that this is not modelled; then continue after the instruction.
     NotModelled(&'static str),
+    /// The performance monitors were written: their interrupt may change.
+    CountersChanged,
     /// Maintain caches or TLBs in the memory side.
     Maintain(Maintenance),
     /// Translation, permissions or the enables of caches have changed: drop all values that depend on them.

@@ -5,6 +5,7 @@ use super::modes::Mode;
 use super::psr;
 use super::registers::{SCTLR_TE, SCTLR_V};
 use super::{System, X};
+use crate::cpu::memory_system::Mmu as _;
 use crate::faults::BusFaultKind;
 
 /// IRQ, in the pending bits of a core.
@@ -141,9 +142,36 @@ impl System {
         self.vectors().wrapping_add(offset)
     }
 
+    /// True for an exception that is part of an operating system's work: all that processes raise, in User mode with
+    /// the MMU on, among them those that the system uses to load pages and to switch units on; and refused translations
+    /// of the system's own accesses, once it has processes.
+    pub fn is_usual(&self, exception: Exception) -> bool {
+        let by_mmu = |abort: Abort| {
+            use FaultStatus::*;
+            matches!(
+                abort.status,
+                TranslationSection
+                    | TranslationPage
+                    | AccessFlagSection
+                    | AccessFlagPage
+                    | DomainSection
+                    | DomainPage
+                    | PermissionSection
+                    | PermissionPage
+            )
+        };
+        self.mmu_is_on()
+            && match exception {
+                _ if !self.is_privileged() => true,
+                Exception::DataAbort(abort) | Exception::PrefetchAbort(abort) => self.has_processes && by_mmu(abort),
+                _ => false,
+            }
+    }
+
     /// Returns from an exception: CPSR becomes `cpsr`; returns the address, `pc` aligned for the instruction set.
     pub fn leave(&mut self, x: &mut X, pc: u32, cpsr: u32) -> u32 {
         self.restore_cpsr(x, cpsr);
+        self.has_processes |= !self.is_privileged() && self.mmu_is_on();
         pc & if self.state.thumb { !1 } else { !3 }
     }
 
@@ -257,6 +285,23 @@ mod tests {
         assert_eq!(cp15(&mut system, &mut x, (6, 0, 0, 0)), Some(0x1234));
         system.enter(&mut x, Exception::Bkpt(7), 0);
         assert_eq!(cp15(&mut system, &mut x, (5, 0, 0, 1)), Some(2));
+    }
+
+    #[test]
+    fn what_processes_raise_is_usual_and_so_are_page_faults_of_their_system() {
+        let (mut system, mut x) = system();
+        let page_fault = Exception::DataAbort(READ);
+        let external = Exception::DataAbort(Abort { status: FaultStatus::External, ..READ });
+        system.leave(&mut x, 0, 0x10);
+        assert!(!system.is_usual(page_fault), "the MMU is off");
+        system.enter(&mut x, Exception::Svc(0), 0);
+        set_cp15(&mut system, &mut x, (1, 0, 0, 0), 1);
+        assert!(!system.is_usual(page_fault), "there are no processes");
+        system.leave(&mut x, 0, 0x10);
+        assert!([page_fault, external, Exception::Undefined(0)].into_iter().all(|it| system.is_usual(it)));
+        system.enter(&mut x, Exception::Svc(0), 0);
+        assert!(system.is_usual(page_fault));
+        assert!(!system.is_usual(external) && !system.is_usual(Exception::Undefined(0)));
     }
 
     #[test]

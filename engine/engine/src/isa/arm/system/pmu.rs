@@ -17,6 +17,14 @@ const PMCR_KEPT: u32 = 0x39;
 /// PMSWINC counts on counters that have this event.
 const SOFTWARE_INCREMENT: u32 = 0;
 
+/// Most instructions that a core completes in a cycle: those of a pair.
+const INSTRUCTIONS_PER_CYCLE: u64 = 2;
+/// Cycles between two looks at a counter of events that may not come for long.
+const LOOKS_APART: u64 = 100;
+/// Events of counters: instructions, and cycles.
+const INSTRUCTIONS: u32 = 0x08;
+const CORE_CYCLES: u32 = 0x11;
+
 /// Totals since reset of the events that the counters can count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
@@ -40,9 +48,9 @@ fn total(event: u32, now: &Now) -> u64 {
     match event {
         0x01 => now.events.icache_refills,
         0x03 => now.events.dcache_refills,
-        0x08 => now.events.instructions,
+        INSTRUCTIONS => now.events.instructions,
         0x09 => now.events.exceptions,
-        0x11 => now.cycles,
+        CORE_CYCLES => now.cycles,
         0x15 => now.events.dcache_write_backs,
         // Misses of the TLBs (2 and 5) are not counted.
         _ => 0,
@@ -149,6 +157,38 @@ impl Pmu {
         Some(())
     }
 
+    /// True if an overflow of some counter raises the interrupt.
+    pub(super) fn may_interrupt(&self) -> bool {
+        self.interrupts != 0
+    }
+
+    /// The level of the interrupt: a counter has overflowed that raises it (ARM, C12.4.9).
+    pub(super) fn interrupts(&self, now: &Now) -> bool {
+        self.control & PMCR_E != 0 && self.overflowed_by(now) & self.interrupts != 0
+    }
+
+    /// The cycle before which no counter that raises the interrupt overflows; `None` while none can. A counter of
+    /// instructions or cycles overflows in that cycle at the latest, if it is looked at there, each time; one of other
+    /// events up to [`LOOKS_APART`] cycles before the look that finds it.
+    pub(super) fn next_look(&self, now: &Now) -> Option<u64> {
+        let left = |value: u64| (1 << 32) - (value & 0xffff_ffff);
+        let divide = self.control & PMCR_D != 0;
+        let (cycles, divided) = self.cycles.at(now.cycles, self.runs(CYCLES), divide);
+        let of_cycles = if divide { 64 * left(cycles) - divided } else { left(cycles) };
+        let counters = (0..MAX_COUNTERS).map(|n| {
+            let events = left(self.event(n, now));
+            let cycles = match self.types[n] {
+                CORE_CYCLES => events,
+                INSTRUCTIONS => (events / INSTRUCTIONS_PER_CYCLE).max(1),
+                _ => (events / INSTRUCTIONS_PER_CYCLE).max(LOOKS_APART),
+            };
+            (1 << n, cycles)
+        });
+        let waited_for = |bit: u32| self.runs(bit) && self.interrupts & !self.overflowed & bit != 0;
+        let all = counters.chain([(CYCLES, of_cycles)]).filter(|(bit, _)| waited_for(*bit));
+        all.map(|(_, cycles)| now.cycles + cycles).min()
+    }
+
     fn runs(&self, bit: u32) -> bool {
         self.control & PMCR_E != 0 && self.enabled & bit != 0
     }
@@ -253,6 +293,37 @@ mod tests {
         assert_eq!((read(&pmu, 12, 3, 10), read(&pmu, 12, 3, 11), read(&pmu, 13, 0, 11)), (0, CYCLES, 0));
         write(&mut pmu, 12, 3, CYCLES, 12);
         assert_eq!((read(&pmu, 12, 3, 13), read(&pmu, 13, 0, 13)), (0, 2));
+    }
+
+    #[test]
+    fn the_cycle_counter_interrupts_when_it_overflows() {
+        let mut pmu = Pmu::default();
+        write(&mut pmu, 14, 1, CYCLES, 0);
+        write(&mut pmu, 13, 0, u32::MAX - 99, 10);
+        write(&mut pmu, 12, 0, PMCR_E, 10);
+        assert_eq!(pmu.next_look(&at(10)), None, "it is not enabled");
+        write(&mut pmu, 12, 1, CYCLES, 10);
+        assert_eq!((pmu.next_look(&at(10)), pmu.next_look(&at(50))), (Some(110), Some(110)));
+        assert_eq!((pmu.interrupts(&at(109)), pmu.interrupts(&at(110))), (false, true));
+        write(&mut pmu, 12, 3, CYCLES, 120);
+        assert_eq!((pmu.interrupts(&at(120)), pmu.next_look(&at(120))), (false, Some(110 + (1 << 32))));
+        write(&mut pmu, 12, 0, PMCR_E | PMCR_D, 120);
+        write(&mut pmu, 13, 0, u32::MAX, 120);
+        assert_eq!(pmu.next_look(&at(130)), Some(120 + 64));
+    }
+
+    #[test]
+    fn event_counters_are_looked_at_before_they_can_overflow() {
+        let mut pmu = Pmu::default();
+        for (crm, opc2, value) in [(12, 5, 0), (13, 1, 8), (13, 2, 0u32.wrapping_sub(100)), (14, 1, 1), (12, 1, 1)] {
+            write(&mut pmu, crm, opc2, value, 0);
+        }
+        write(&mut pmu, 12, 0, PMCR_E, 0);
+        let after = |instructions| Events { instructions, ..Events::default() };
+        let look = |instructions, cycles| pmu.next_look(&Now { events: &after(instructions), ..at(cycles) });
+        assert_eq!((look(0, 7), look(60, 57), look(99, 77)), (Some(57), Some(77), Some(78)));
+        let events = after(100);
+        assert!(pmu.interrupts(&Now { events: &events, ..at(90) }));
     }
 
     #[test]

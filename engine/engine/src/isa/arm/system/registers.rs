@@ -184,7 +184,10 @@ impl System {
             (9, 1, 0, 2 | 3) if self.config.l2ctlr.is_some() => {}
             (7, 0, crm, opc2) if crm != 4 => return maintenance::cache_operation(crm, opc2, value),
             (8, 0, crm, opc2) => return maintenance::tlb_operation(crm, opc2, value),
-            (9, 0, crm, opc2) => self.pmu.write(crm, opc2, value, self.config.counters, now)?,
+            (9, 0, crm, opc2) => {
+                self.pmu.write(crm, opc2, value, self.config.counters, now)?;
+                return Some(Effect::CountersChanged);
+            }
             _ => {
                 let (register, mask) = self.registers.plain(number)?;
                 let before = std::mem::replace(register, *register & !mask | value & mask);
@@ -211,6 +214,16 @@ impl System {
                 PAR_F | (fsr & 15 | fsr >> 10 & 1 << 4 | fsr >> 12 << 5) << 1
             }
         };
+    }
+
+    /// True if an overflow of some counter raises the interrupt of the performance monitors.
+    pub(in super::super) fn counters_may_interrupt(&self) -> bool {
+        self.pmu.may_interrupt()
+    }
+
+    /// The level of that interrupt, and the cycle in which it has to be computed again.
+    pub(in super::super) fn counter_interrupt(&self, now: &Now) -> (bool, Option<u64>) {
+        (self.pmu.interrupts(now), self.pmu.next_look(now))
     }
 
     fn user_may(&self, number: Number, write: bool) -> bool {
