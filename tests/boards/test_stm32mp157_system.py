@@ -98,3 +98,33 @@ def test_delays_by_the_counter_are_skipped_to_the_same_cycle() -> None:
         assert abs(line["value"] - line["ticks"] * 325 / 12) < 500, line
     [work] = [work for work in skipping.host_work if work.core == "cpu0"]
     assert work.skipped_cycles > 0.9 * sum(line["value"] for line in lines)
+
+
+def after_hot(rounds: int, value: int) -> int:
+    """The value after that many calls of the program's `hot`."""
+    for _ in range(50 * rounds):
+        value = (value * 1103515245 + 12345) & 0xFFFFFFFF
+    return value
+
+
+def test_address_spaces_domains_and_patches_beside_hot_code() -> None:
+    elf = build("address_spaces")
+    results = [
+        Board(BOARD).load(elf).run("1s", compile_after=compile_after)
+        for compile_after in (0, 20, None)
+    ]
+    assert results[0] == results[1] == results[2], "interpreted and compiled"
+    found = numbers(results[0].console)
+    hot = after_hot(1000, 1)
+    assert found == {
+        "spaces": 400 * (3 + 40),
+        "hot": hot,
+        "closed": 200,
+        "patched": after_hot(400, hot),
+        "wrong": 0,
+        "refused": 400,
+        "calls": 6400,
+        "own": 6400,
+    }
+    [work] = [work for work in results[1].host_work if work.core == "cpu0"]
+    assert work.compiled > 0

@@ -58,7 +58,7 @@ impl<I: Isa> Cpu<I> {
         self.written_epoch = CodeLog::UNKNOWN;
     }
 
-    /// Has blocks checked again of which lines have left the instruction cache.
+    /// Has blocks checked again whose lines have left the instruction cache.
     #[inline(always)]
     pub(crate) fn follow_lines(&mut self) {
         if self.memory.has_stale_blocks() {

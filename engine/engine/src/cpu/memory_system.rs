@@ -309,11 +309,17 @@ impl Memory {
         self.look_at(mmu);
         self.learn_fetches();
         self.clear_fetched();
+        self.domains_changed();
+    }
+
+    /// Updates this after a change of the rights to domains.
+    pub fn domains_changed(&mut self) {
+        self.state.tlb.forget_permissions();
         self.mapping_changed();
     }
 
-    /// Updates this after a change of registers that control translation or permissions only: lines of instructions
-    /// stay where they are.
+    /// Updates this after a change of registers that control translation only: lines of instructions stay where they
+    /// are.
     pub fn mapping_changed(&mut self) {
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
         self.state.tlb.flush_micro();

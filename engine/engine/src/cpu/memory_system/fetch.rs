@@ -40,9 +40,9 @@ pub(super) struct FetchLines {
     slots: Box<[(u32, u32); SLOTS]>,
     /// The page of code in which each of them is.
     pages: Box<[PageNumber; SLOTS]>,
-    /// Blocks that were found to have all of their lines, by the slots of these lines.
+    /// Blocks whose lines were all found, by the slots of their lines.
     blocks: Box<[Vec<u32>; SLOTS]>,
-    /// Blocks of which lines have been removed since [`Memory::take_stale_blocks`].
+    /// Blocks that have lost lines since [`Memory::take_stale_blocks`].
     stale: Vec<u32>,
     /// All blocks are stale.
     all_stale: bool,
@@ -341,7 +341,7 @@ impl Memory {
 
     /// Removes all lines of [`Memory::has_fetch_line`], whose uses have been taken.
     pub(super) fn clear_fetched(&mut self) {
-        self.fetched.all_stale |= !self.code_pages.begin_era();
+        self.fetched.all_stale |= !self.code_pages.begin_generation();
         self.fetched.clear();
     }
 

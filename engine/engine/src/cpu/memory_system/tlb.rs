@@ -216,6 +216,11 @@ impl Tlb {
         set[room_in(set, &mut self.turn)] = Some(entry);
     }
 
+    /// Has permissions looked up again: the rights to domains have changed.
+    pub fn forget_permissions(&mut self) {
+        self.main.iter_mut().flatten().for_each(|entry| entry.allowed = 0);
+    }
+
     /// Empties the micro TLBs.
     pub fn flush_micro(&mut self) {
         self.micro.iter_mut().for_each(|micro| micro.entries.fill(None));

@@ -102,6 +102,7 @@ impl<P: Profile> Arm<P> {
                 self.drop_blocks();
             }
             Effect::MappingChanged => self.memory.mapping_changed(),
+            Effect::DomainsChanged => self.memory.domains_changed(),
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
             Effect::Translate(lookup) => P::look_up(self, bus, lookup),
         }

@@ -71,23 +71,23 @@ pub(in super::super) struct CodePages {
     numbers: BTreeMap<Page, PageNumber>,
     present: Vec<Present>,
     /// Incremented when all lines are removed: the upper part of all marks.
-    era: u32,
+    generation: u32,
 }
 
-/// [`CodePages::era`]s before marks repeat.
-const MOST_ERAS: u32 = 1 << (u32::BITS - MOST_PAGES.ilog2());
+/// Generations before marks repeat.
+const MOST_GENERATIONS: u32 = 1 << (u32::BITS - MOST_PAGES.ilog2());
 
 impl CodePages {
     pub fn new() -> CodePages {
         let mut pages =
-            CodePages { valid: [ABSENT; MOST_PAGES], numbers: BTreeMap::new(), present: Vec::new(), era: 1 };
+            CodePages { valid: [ABSENT; MOST_PAGES], numbers: BTreeMap::new(), present: Vec::new(), generation: 1 };
         pages.valid[usize::from(UNTRANSLATED)] = pages.mark_of(UNTRANSLATED);
         pages
     }
 
     /// The mark of a page's blocks whose lines are in the cache: never 0.
     fn mark_of(&self, number: PageNumber) -> u32 {
-        self.era * MOST_PAGES as u32 | u32::from(number)
+        (self.generation * MOST_PAGES as u32) | u32::from(number)
     }
 
     fn at(&self, va: u32, privileged: bool) -> Option<PageNumber> {
@@ -128,13 +128,13 @@ impl CodePages {
     }
 
     /// Makes all marks invalid. False if marks of long ago are valid again: those have to be dropped.
-    pub fn begin_era(&mut self) -> bool {
-        self.era = (self.era + 1) % MOST_ERAS;
-        let is_unique = self.era != 0;
-        // The last era would have the mark that means an absent page.
-        self.era = self.era.max(1);
+    pub fn begin_generation(&mut self) -> bool {
+        self.generation = (self.generation + 1) % MOST_GENERATIONS;
+        let is_unique = self.generation != 0;
+        // The last generation would have the mark that means an absent page.
+        self.generation = self.generation.max(1);
         for number in self.present.iter().map(|page| page.number).chain([UNTRANSLATED]) {
-            self.valid[usize::from(number)] = self.era * MOST_PAGES as u32 | u32::from(number);
+            self.valid[usize::from(number)] = (self.generation * MOST_PAGES as u32) | u32::from(number);
         }
         is_unique
     }

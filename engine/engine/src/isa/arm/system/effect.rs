@@ -43,6 +43,8 @@ pub enum Effect {
     TranslationChanged,
     /// As [`Effect::TranslationChanged`], but neither the enables of caches nor the way in which code is decoded.
     MappingChanged,
+    /// The rights to domains have changed.
+    DomainsChanged,
     /// Translate, and pass the result to [`super::System::translated`].
     Translate(Lookup),
     /// Access a register of the device beside the core.

@@ -54,6 +54,7 @@ pub type Number = (u32, u32, u32, u32);
 const SCTLR: Number = (1, 0, 0, 0);
 const ACTLR: Number = (1, 0, 0, 1);
 const TTBR0: Number = (2, 0, 0, 0);
+const DACR: Number = (3, 0, 0, 0);
 const CONTEXTIDR: Number = (13, 0, 0, 1);
 
 /// The registers with stored values, or with values that faults set.
@@ -108,7 +109,7 @@ impl Registers {
             TTBR0 => (&mut self.ttbr[0], u32::MAX),
             (2, 0, 0, 1) => (&mut self.ttbr[1], u32::MAX),
             (2, 0, 0, 2) => (&mut self.ttbcr, TTBCR_MASK),
-            (3, 0, 0, 0) => (&mut self.dacr, u32::MAX),
+            DACR => (&mut self.dacr, u32::MAX),
             (5, 0, 0, 0) => (&mut self.dfsr, u32::MAX),
             (5, 0, 0, 1) => (&mut self.ifsr, u32::MAX),
             (6, 0, 0, 0) => (&mut self.dfar, u32::MAX),
@@ -127,9 +128,9 @@ impl Registers {
     }
 }
 
-/// True for the registers, beside SCTLR and ACTLR, on which translation and permissions depend.
+/// True for the registers, beside SCTLR and ACTLR, on which translation depends.
 fn is_of_mapping(number: Number) -> bool {
-    matches!(number, (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
+    matches!(number, (2, ..) | (10, 0, 2, _) | CONTEXTIDR)
 }
 
 impl System {
@@ -194,6 +195,7 @@ impl System {
                 if *register != before {
                     return Some(match number {
                         SCTLR | ACTLR => Effect::TranslationChanged,
+                        DACR => Effect::DomainsChanged,
                         _ if is_of_mapping(number) => Effect::MappingChanged,
                         _ => Effect::Next,
                     });
