@@ -65,47 +65,12 @@ impl System {
 
 #[cfg(test)]
 mod tests {
-    use super::super::op::Code;
-    use super::super::registers::{SINK, ZERO};
-    use super::super::system::tests::system;
     use super::*;
-
-    fn op(rd: u8, what: InBlock) -> Op {
-        Op { code: Code::InBlock, rd, rn: ZERO, rm: ZERO, ra: 0, imm: what.imm() }
-    }
 
     #[test]
     fn all_kinds_are_found_in_an_operation() {
         for what in [InBlock::ThreadId(2), InBlock::ThreadId(4), InBlock::Status, InBlock::Mask(0x1c0)] {
             assert_eq!(InBlock::of(what.imm()), what);
         }
-    }
-
-    #[test]
-    fn masks_are_set_in_privileged_modes_only() {
-        let (mut system, mut x) = system();
-        system.write_cpsr(&mut x, 0x13, 1);
-        system.execute_in_block(&mut x, &op(SINK, InBlock::Mask(0x80))).unwrap();
-        system.execute_in_block(&mut x, &op(3, InBlock::Status)).unwrap();
-        assert_eq!(x[3] & 0x1df, 0x93);
-        system.write_cpsr(&mut x, 0x10, 1);
-        system.execute_in_block(&mut x, &op(SINK, InBlock::Mask(0x1c0))).unwrap();
-        system.execute_in_block(&mut x, &op(3, InBlock::Status)).unwrap();
-        assert_eq!(x[3] & 0x1df, 0x10);
-    }
-
-    #[test]
-    fn user_mode_reads_no_thread_id_of_privileged_modes() {
-        let (mut system, mut x) = system();
-        system.registers.tpidr = [1, 2, 3];
-        let mut read = |system: &mut System, opc2| {
-            x[5] = 0;
-            system.execute_in_block(&mut x, &op(5, InBlock::ThreadId(opc2))).map(|()| x[5])
-        };
-        assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(1), Ok(2), Ok(3)]);
-        system.write_cpsr(&mut [0; super::super::registers::COUNT], 0x10, 1);
-        // mrc p15, 0, r5, c13, c0, 4
-        let undefined = Err(Exception::Undefined(0xee1d_5f90));
-        assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(1), Ok(2), undefined]);
     }
 }

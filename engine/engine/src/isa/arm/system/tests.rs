@@ -1,7 +1,8 @@
 //! System instructions from a program's view.
 
+use super::super::in_block::InBlock;
 use super::super::op::{Code, Features, Op};
-use super::super::registers::{C, N_SOURCE, Q, V, Z_SOURCE};
+use super::super::registers::{C, N_SOURCE, Q, SINK, V, Z_SOURCE};
 use super::registers::Number;
 use super::*;
 use crate::cpu::memory_system::Mmu as _;
@@ -249,4 +250,37 @@ fn a_store_is_done_once_after_its_load() {
     system.reserve(0x100, 1);
     system.clear_reservation();
     assert!(!system.claim(0x100, 1));
+}
+
+fn in_block(rd: u8, what: InBlock) -> Op {
+    op(Code::InBlock, rd, what.imm())
+}
+
+#[test]
+fn masks_are_set_in_privileged_modes_only() {
+    let (mut system, mut x) = system();
+    system.write_cpsr(&mut x, 0x13, 1);
+    system.execute_in_block(&mut x, &in_block(SINK, InBlock::Mask(0x80))).unwrap();
+    system.execute_in_block(&mut x, &in_block(3, InBlock::Status)).unwrap();
+    assert_eq!(x[3] & 0xdf, 0x93);
+    system.write_cpsr(&mut x, 0x10, 1);
+    system.execute_in_block(&mut x, &in_block(SINK, InBlock::Mask(0x1c0))).unwrap();
+    system.execute_in_block(&mut x, &in_block(3, InBlock::Status)).unwrap();
+    assert_eq!(x[3] & 0xdf, 0x10);
+}
+
+#[test]
+fn user_mode_reads_no_thread_id_of_privileged_modes() {
+    let (mut system, mut x) = system();
+    for opc2 in 2..=4 {
+        assert!(set_cp15(&mut system, &mut x, (13, 0, 0, opc2), 10 + opc2).is_some());
+    }
+    let mut read = |system: &mut System, opc2| {
+        system.execute_in_block(&mut x, &in_block(5, InBlock::ThreadId(opc2))).map(|()| x[5])
+    };
+    assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(12), Ok(13), Ok(14)]);
+    to_user(&mut system, &mut [0; COUNT]);
+    // mrc p15, 0, r5, c13, c0, 4
+    let undefined = Err(Exception::Undefined(0xee1d_5f90));
+    assert_eq!([2, 3, 4].map(|opc2| read(&mut system, opc2)), [Ok(12), Ok(13), undefined]);
 }
