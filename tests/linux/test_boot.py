@@ -47,13 +47,13 @@ def test_a_vendors_devicetree_is_given_with_its_command_line(
         f"""/dts-v1/; / {{ #address-cells = <1>; #size-cells = <1>; compatible = "st,{BOARD}";
         chosen {{ bootargs = "of the vendor"; }};
         cpus {{ #address-cells = <1>; #size-cells = <0>; }};
-        rtc@5c004000 {{ compatible = "vendor,rtc"; reg = <0x5c004000 0x400>; }}; }};"""
+        cec@40016000 {{ compatible = "vendor,cec"; reg = <0x40016000 0x400>; }}; }};"""
     )
     (tmp_path / "vendor.dtb").write_bytes(flattened.written(devicetree.parse(source)))
     done = cyclescope("boot", "--kernel", kernel, "--dtb", "vendor.dtb")
     assert done.status == 0, done.stderr
     assert "command line of the vendor\ninitrd \n" in done.stdout
-    assert "note: vendor.dtb: disabled, as they have no model: rtc@5c004000\n" in done.stderr
+    assert "note: vendor.dtb: disabled, as they have no model: cec@40016000\n" in done.stderr
 
 
 def test_a_panic_ends_the_run_with_status_1(kernel: Path, cyclescope: Command) -> None:

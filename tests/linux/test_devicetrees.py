@@ -45,7 +45,7 @@ VENDOR = """
         #address-cells = <1>;
         #size-cells = <1>;
         ranges;
-        dma1: dma@48000000 { compatible = "vendor,dma"; reg = <0x48000000 4>; #dma-cells = <4>; };
+        dma1: dma@48004000 { compatible = "vendor,dma"; reg = <0x48004000 4>; #dma-cells = <4>; };
         uart4: serial@40010000 {
             compatible = "st,stm32h7-uart";
             reg = <0x40010000 0x400>;
@@ -80,9 +80,9 @@ VENDOR = """
             };
             spi@4000b000 { compatible = "vendor,spi"; reg = <0x4000b000 0x400>; };
         };
-        i2c@40012000 {
+        i2c@40015000 {
             compatible = "st,stm32mp15-i2c";
-            reg = <0x40012000 0x400>;
+            reg = <0x40015000 0x400>;
             #address-cells = <1>;
             #size-cells = <0>;
             codec@4a { compatible = "vendor,codec"; reg = <0x4a>; };
@@ -173,7 +173,7 @@ def test_a_vendors_tree_keeps_what_the_board_has(tmp_path: Path) -> None:
     tree = parsed(tmp_path, VENDOR)
     pruned = vendor_devicetree.pruned(tree, linux_board(), CHOSEN)
     buses = ("bus@5c007000 itself", "spi@4000b000")
-    assert pruned.disabled == ("dma@48000000", "inner@0", *buses, "i2c@40012000", "optee")
+    assert pruned.disabled == ("dma@48004000", "inner@0", *buses, "i2c@40015000", "optee")
     bus = node_at(tree, "/soc/bus@5c007000")
     assert (bus.compatibles, bus.cells("reg")) == (["simple-bus"], [])
     assert "access-controllers" not in bus.children[0].props

@@ -165,7 +165,8 @@ def test_impossible_chip_settings_are_refused(cyclescope: Command, setting: str,
 
 
 def test_an_interface_that_the_board_does_not_use_is_not_there() -> None:
-    result = package.Board("stm32mp157c-dk2").load(thermometer()).run()
+    off = {"i2c1.status": "disabled"}
+    result = package.Board("stm32mp157c-dk2", off).load(thermometer()).run()
     assert result.exit_code != 0
     assert "there is no model of i2c1" in result.notes[0]
 

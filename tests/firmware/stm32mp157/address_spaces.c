@@ -1,6 +1,6 @@
 /* What an operating system does to translation and code while it runs, each time around hot code: two address spaces
- * with different code at one address, TLB maintenance by page, domains opened and closed, instructions patched in place,
- * and a process with system calls that reaches for the system's memory. */
+ * with different code at one address, TLB maintenance by page, domains opened and closed, instructions patched in
+ * place, and a process with system calls that reaches for the system's memory. */
 #include <stdint.h>
 
 #include "arm.h"

@@ -2,8 +2,8 @@
 //!
 //! Where addresses are translated by tables in memory, a shortcut serves only while the micro TLB has its page, and an
 //! access of its kind with the present privilege is known to be allowed. Kernels flush the micro TLBs and change the
-//! privilege all the time, and come back to the same pages. So such shortcuts are not removed: they are [`ASLEEP`], which
-//! no access matches, until an access without a shortcut has found the page again, translated as before.
+//! privilege all the time, and come back to the same pages. So such shortcuts are not removed: they are [`ASLEEP`],
+//! which no access matches, until an access without a shortcut has found the page again, translated as before.
 //!
 //! [`ASLEEP`]: super::shortcut::ASLEEP
 
@@ -69,8 +69,8 @@ impl DataPages {
         DataPages { pages: Vec::new(), present: Vec::new(), turn: 0, last: 0, of_slot: Box::new([0; SLOTS]) }
     }
 
-    /// Records an access to `va`, whose page is in the micro TLB, that is allowed: the page's shortcuts of its kind serve
-    /// from now on, if `privileged` is the core's privilege.
+    /// Records an access to `va`, whose page is in the micro TLB, that is allowed: the page's shortcuts of its kind
+    /// serve from now on, if `privileged` is the core's privilege.
     pub fn accessed(&mut self, shortcuts: &mut Shortcuts, va: u32, to: &Translation, access: Access, privileged: bool) {
         let offset = va & (to.page_bytes - 1);
         let (first, physical) = (va - offset, to.physical - offset);

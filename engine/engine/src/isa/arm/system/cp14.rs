@@ -213,8 +213,8 @@ impl System {
                 self.cp14.write(self.config.debug, number, value)?;
                 if arms {
                     return Some(Effect::NotModelled(
-                        "a breakpoint or watchpoint is enabled in DBGBCR or DBGWCR: the register keeps it, but no debug \
-                         event occurs",
+                        "a breakpoint or watchpoint is enabled in DBGBCR or DBGWCR: the register keeps it, but no \
+                         debug event occurs",
                     ));
                 }
             }
