@@ -11,6 +11,7 @@ from small_kernel import FORMS, small_kernel
 
 from cyclescope import Board
 from cyclescope.board.description import devicetree
+from cyclescope.board.scripts import parse_script
 from cyclescope.linux import executable, flattened, kallsyms, packages
 
 BOARD = "stm32mp157c-dk2"
@@ -197,3 +198,22 @@ def test_debians_kernel_has_names_in_its_profile(cyclescope: Command) -> None:
     assert done.status == 0, done.stderr
     for name in ("zImage", "memset", "strcmp"):
         assert f"│ {name} " in done.stdout
+
+
+@HAS_PACKAGES
+@pytest.mark.long
+def test_debians_kernel_takes_the_same_cycles_interpreted_and_compiled(
+    cyclescope: Command, tmp_path: Path
+) -> None:
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox")
+    assert cyclescope(*call, "--elf", "linux.elf").status == 0
+    board = Board(BOARD).load(tmp_path / "linux.elf")
+    taken = tmp_path / "late.snapshot"
+    board.run("6.6s", snapshot=taken, snapshot_at="6.5s")
+    script = parse_script('expect "/ # "\nsend "poweroff -f\\r"\n')
+    interpreted, compiled = (
+        board.run("20s", start_from=taken, script=script, compile_after=compile_after)
+        for compile_after in (0, None)
+    )
+    assert interpreted == compiled
+    assert interpreted.exit_code == 0
