@@ -11,6 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
+use super::exits::valid_at;
 use super::matrix_switches::MatrixStubs;
 use super::past_caches::{Fetched, PassingLines};
 use super::region::{Region, RegisterBits};
@@ -56,6 +57,8 @@ pub struct Emitter<'a, I: Isa> {
     pub(super) hot: Variable,
     /// The state of fetched lines, which does not change while compiled code runs.
     pub(super) epoch: Value,
+    /// The mark of the page of code of the region's first block, which does not change either.
+    pub(super) valid: Value,
     /// The core's cycles and instructions.
     pub(super) cycles: Variable,
     pub(super) instructions: Variable,
@@ -94,6 +97,7 @@ pub fn emit<I: Isa>(
     let (mut b, core, entered) = begin(func, context, CallConv::Tail);
     let hot = b.declare_var(I64);
     let epoch = b.ins().load(I32, own(), core, (offset_of!(Cpu<I>, memory) + Memory::FETCH_EPOCH) as i32);
+    let valid = b.ins().load(I32, own(), core, valid_at(cpu, region.members[0].index));
     let [cycles, instructions] = [offset_of!(Cpu<I>, shell.cycles), offset_of!(Cpu<I>, shell.instructions)].map(|at| {
         let (variable, value) = (b.declare_var(I64), b.ins().load(I64, own(), core, at as i32));
         b.def_var(variable, value);
@@ -116,6 +120,7 @@ pub fn emit<I: Isa>(
         core,
         hot,
         epoch,
+        valid,
         cycles,
         instructions,
         registers,

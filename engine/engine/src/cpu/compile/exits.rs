@@ -13,7 +13,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory_system::Memory;
-use crate::cpu::memory_system::fetch::pages::MOST_PAGES;
+use crate::cpu::memory_system::fetch::pages::{MOST_PAGES, PageNumber};
 
 impl<I: Isa> Emitter<'_, I> {
     /// Continues only if `condition` holds; otherwise emits `otherwise`, far from the hot path, which ends there.
@@ -203,22 +203,22 @@ impl<I: Isa> Emitter<'_, I> {
         let number = self.b.ins().uextend(I64, number);
         let offset = self.b.ins().ishl_imm(number, i64::from(size_of::<u32>().ilog2()));
         let at = self.b.ins().iadd(self.core, offset);
-        let valid = self.b.ins().load(I32, own(), at, Self::VALID_PAGES);
+        let valid = self.b.ins().load(I32, own(), at, valid_pages::<I>());
         self.b.ins().icmp(IntCC::Equal, valid, mark)
     }
 
     /// As [`Emitter::is_fetched`], for a known block.
     pub(super) fn is_fetched_at(&mut self, index: u32) -> Value {
-        let page = I::page(&self.blocks().cold[index as usize].entry.context);
+        let page = page_of(self.cpu, index);
         let hot = self.b.use_var(self.hot);
         let mark = self.mark_of(hot, self.offset_to(index));
-        let at = Self::VALID_PAGES + i32::from(page) * size_of::<u32>() as i32;
-        let valid = self.b.ins().load(I32, own(), self.core, at);
+        let valid = if page == page_of(self.cpu, self.region.members[0].index) {
+            self.valid
+        } else {
+            self.b.ins().load(I32, own(), self.core, valid_at(self.cpu, index))
+        };
         self.b.ins().icmp(IntCC::Equal, valid, mark)
     }
-
-    /// Offset in the core of the marks of pages of code that are present.
-    const VALID_PAGES: i32 = (offset_of!(Cpu<I>, memory) + Memory::VALID_PAGES) as i32;
 
     /// [`Hot::fetched`] of the block whose [`Hot`] is at `hot + offset`.
     fn mark_of(&mut self, hot: Value, offset: i32) -> Value {
@@ -290,4 +290,19 @@ impl<I: Isa> Emitter<'_, I> {
     pub(super) fn offset_to(&self, index: u32) -> i32 {
         (index as i32 - self.region.members[0].index as i32) * size_of::<Hot<I::Jump>>() as i32
     }
+}
+
+/// The page of code of a block.
+fn page_of<I: Isa>(cpu: &Cpu<I>, index: u32) -> PageNumber {
+    I::page(&cpu.blocks.cold[index as usize].entry.context)
+}
+
+/// Offset in the core of the marks of pages of code that are present.
+fn valid_pages<I: Isa>() -> i32 {
+    (offset_of!(Cpu<I>, memory) + Memory::VALID_PAGES) as i32
+}
+
+/// Offset in the core of the mark of a block's page of code.
+pub(super) fn valid_at<I: Isa>(cpu: &Cpu<I>, index: u32) -> i32 {
+    valid_pages::<I>() + i32::from(page_of(cpu, index)) * size_of::<u32>() as i32
 }
