@@ -12,7 +12,7 @@ from typing import Any
 
 from cyclescope.bench import published
 from cyclescope.bench.results import Omission
-from cyclescope.bench.rows import Causes, Parts, Row
+from cyclescope.bench.rows import Causes, Parts, Row, Steps
 from cyclescope.bench.views import Frames, Moment, Pivot, Sweep
 from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.description.parameters import Parameter
@@ -148,8 +148,8 @@ class Cell:
     that the row has under the same name, or the run has failed: they show that the program did what
     the published one did. `pivots` and `sweeps` show many rows together: the first pivot and all
     sweeps that take the row. `parts` says how the metric's time is divided in a run with these
-    settings: by functions, or by causes if a run measures with many settings and has a call for
-    each. Its row also has the waits of that call.
+    settings: by functions, by events (`Steps`), or by causes if a run measures with many settings
+    and has a call for each. Its row also has the waits of that call.
 
     `counts_as` names the independent number that a published cell with these settings stands for;
     without it each cell is one. Cells that follow from one another (two forms of a rate, times that
@@ -169,7 +169,7 @@ class Cell:
     pivots: tuple[Pivot, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
     rounded: tuple[str, int] | None = None
-    parts: Callable[[Settings], Parts | Causes | None] = _no_parts
+    parts: Callable[[Settings], Parts | Causes | Steps | None] = _no_parts
     counts_as: Callable[[Settings], str | None] | None = None
 
     @property

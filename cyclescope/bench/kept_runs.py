@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cyclescope.bench import moments, published
+from cyclescope.bench import moments, programs, published
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.rows import RunRecord
@@ -22,7 +22,7 @@ from cyclescope.bench.views import Moment
 from cyclescope.board.description import digests
 from cyclescope.board.outcome import kept_results
 from cyclescope.errors import EngineError
-from cyclescope.firmware import digest_of, unchanging
+from cyclescope.firmware import unchanging
 from cyclescope.host import kept
 
 
@@ -99,7 +99,7 @@ def _digest_of_published(name: str) -> str:
 
 
 def _digest_of_firmware(run: Run) -> str:
-    return digest_of(run.app, run.board, run.settings, run.overrides)
+    return programs.digest(run.app, run.board, run.settings, run.overrides)
 
 
 def _is_whole(record: RunRecord) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclescope._engine import Stop
-from cyclescope.bench import images
+from cyclescope.bench import images, programs
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt, excerpt
 from cyclescope.errors import EngineError, error_text
-from cyclescope.firmware import build_app
 from cyclescope.profile.profile import Profile
 
 
@@ -64,7 +63,7 @@ def of_run(
 
 def _excerpt(short: Run, moment: Moment, stop: Stop | None, profile: Profile | None) -> Excerpt:
     """A window of a run, which is run up to its end."""
-    elf = build_app(short.app, short.board, short.settings, short.overrides)
+    elf = programs.built(short.app, short.board, short.settings, short.overrides)
     if profile is None:
         with images.of_run(short) as (overrides, _):
             board = Board(short.board, overrides).load(str(elf))

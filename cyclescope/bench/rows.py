@@ -197,8 +197,9 @@ class Parts:
     call: str
     functions: tuple[tuple[str, str], ...]
     rest: str
+    windows: tuple[str, ...] = ()
 
-    def of(self, window: Window) -> tuple[StackEntry, ...]:
+    def of(self, window: Window, others: Sequence[Window] = ()) -> tuple[StackEntry, ...]:
         """The parts of a call, in picoseconds and the first core's cycles; they sum to its time."""
         whole_ps, hz = window.end_ps - window.begin_ps, window.cores[0].hz
         found = [(words, self._ps(window, function)) for function, words in self.functions]
@@ -226,10 +227,70 @@ class Causes:
 
     call: str
     functions: tuple[tuple[str, str], ...] = ()
+    windows: tuple[str, ...] = ()
 
-    def of(self, window: Window) -> tuple[StackEntry, ...]:
+    def of(self, window: Window, others: Sequence[Window] = ()) -> tuple[StackEntry, ...]:
         """The first core's stack in a call."""
         return window.cores[0].stack
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a time, up to an event: the begin or the end of a call of a function.
+
+    `is_last` says that the function's last call in the measured time counts, not its first.
+    """
+
+    function: str
+    is_end: bool
+    part: str
+    is_last: bool = False
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The time of a metric divided by events on all cores, which follow one another.
+
+    `call` is the function of the first core whose calls were measured, one for each result in
+    order. `steps` are in the order of their events; time after the last one is the `rest`. They
+    tell who waits for whom, which sums of functions that run at the same time do not.
+    """
+
+    call: str
+    steps: tuple[Step, ...]
+    rest: str
+    functions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def windows(self) -> tuple[str, ...]:
+        """The functions whose calls have to be kept."""
+        return tuple(dict.fromkeys(step.function for step in self.steps))
+
+    def of(self, window: Window, others: Sequence[Window] = ()) -> tuple[StackEntry, ...]:
+        """The parts of a call, in picoseconds and the first core's cycles; they sum to its time.
+
+        A step whose event is missing, or before that of an earlier step, has no time of its own.
+        """
+        hz, at_ps = window.cores[0].hz, window.begin_ps
+        found = []
+        for step in self.steps:
+            event_ps = min(max(self._event_ps(step, window, others), at_ps), window.end_ps)
+            found.append((step.part, event_ps - at_ps))
+            at_ps = event_ps
+        found.append((self.rest, window.end_ps - at_ps))
+        return tuple(StackEntry(words, ps * hz // 10**12, ps) for words, ps in found)
+
+    def _event_ps(self, step: Step, within: Window, others: Sequence[Window]) -> int:
+        name = step.function.rpartition(":")[2]
+        times = [
+            other.end_ps if step.is_end else other.begin_ps
+            for other in others
+            if other.section == name
+        ]
+        times = [ps for ps in times if within.begin_ps <= ps <= within.end_ps]
+        if not times:
+            return within.begin_ps
+        return max(times) if step.is_last else min(times)
 
 
 def flat_row(row: Row) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cyclescope._engine import Stop
-from cyclescope.bench import images, moments, order, profiles
+from cyclescope.bench import images, moments, order, profiles, programs
 from cyclescope.bench.costs import Costs
 from cyclescope.bench.costs import load as load_costs
 from cyclescope.bench.images import IMAGE as IMAGE
@@ -27,7 +27,7 @@ from cyclescope.board.excerpts import Excerpt
 from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
 from cyclescope.errors import EngineError, FirmwareError, error_text
-from cyclescope.firmware import build_app, load_app, unchanging
+from cyclescope.firmware import load_app, unchanging
 from cyclescope.profile.profile import Profile
 
 # The most notes of a failed run that its error quotes.
@@ -153,7 +153,7 @@ def _built(job: Job) -> Path | None:
     """The job's ELF; None if it can't be built, for which `run_job` gives the reason."""
     run = job.configured
     try:
-        return build_app(run.app, run.board, run.settings, run.overrides)
+        return programs.built(run.app, run.board, run.settings, run.overrides)
     except Exception:
         return None
 
@@ -178,7 +178,7 @@ def run_job(
     itself = recorded if job.explained is Explained.ITSELF else Recorded(waits=False)
     kept = [moment.function for moment in shown if moment.is_of(run.all_settings)]
     try:
-        elf = built or build_app(run.app, run.board, run.settings, run.overrides)
+        elf = built or programs.built(run.app, run.board, run.settings, run.overrides)
         with images.of_run(run) as (overrides, image):
             board = Board(run.board, overrides).load(str(elf))
             result = _result(job, board, stop, itself, kept)
@@ -214,10 +214,11 @@ def _run(
     parts = [found for cell in cells if (found := cell.parts(run.settings))]
     sections = [name for cell in cells for name in cell.timed]
     sections += [name for found in parts for name, _ in found.functions]
+    windows = [name for found in parts for name in (found.call, *found.windows)]
     return board.run(
         run.limit,
         sections=dict.fromkeys((*sections, *run.watched)),
-        windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
+        windows=dict.fromkeys((*windows, *run.windows)),
         frame_on=run.frame_on,
         stop=stop,
         waits=recorded.waits,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cyclescope import disks, resources
 from cyclescope._engine import Stop
-from cyclescope.bench import moves, short_forms
+from cyclescope.bench import moves, programs, short_forms
 from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.influence import Change
 from cyclescope.bench.moves import Move, Moved
@@ -29,7 +29,7 @@ from cyclescope.board.description import digests
 from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
-from cyclescope.firmware import build_app, clocks
+from cyclescope.firmware import clocks
 from cyclescope.host import kept
 
 # App, board, settings, frequencies of the board's clocks if they were changed.
@@ -217,7 +217,7 @@ def _program(run: Run) -> _Program:
 def _elf(program: _Program) -> Path:
     """The ELF of a program. Checking whether it is up to date takes longer than most runs."""
     app, board, settings, changed = program
-    return build_app(app, board, dict(settings), dict(changed))
+    return programs.built(app, board, dict(settings), dict(changed))
 
 
 @cache

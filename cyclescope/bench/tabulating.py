@@ -111,7 +111,7 @@ def _with_stacks(
     calls = [window for window in windows if parts and window.section == parts.call]
     if parts and len(calls) == len(metrics):
         for metric, window in zip(metrics, calls, strict=True):
-            yield metric, parts.of(window), window.cores[0].waits or ()
+            yield metric, parts.of(window, windows), window.cores[0].waits or ()
         return
     # the waits of all measurements of a run together are not those of one of them
     waits = waits_of(record, cell.timed) if len(metrics) == 1 else ()

@@ -111,7 +111,7 @@ def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | No
     """The experiments, and the suites."""
     from cyclescope import experiments, suites
 
-    yield from ((one.name, one.title) for one in experiments.ALL.values())
+    yield from ((one.name, one.title) for one in experiments.KNOWN.values())
     yield from ((one.name, one.title) for one in suites.ALL.values())
 
 
@@ -123,6 +123,6 @@ def sweeps(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Item
 @_silent
 def experiments(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
     """The experiments that come with Cyclescope."""
-    from cyclescope.experiments import ALL
+    from cyclescope.experiments import KNOWN
 
-    return ((name, experiment.title) for name, experiment in ALL.items())
+    return ((name, experiment.title) for name, experiment in KNOWN.items())

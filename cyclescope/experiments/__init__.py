@@ -6,6 +6,7 @@ A new experiment is a module here with an `EXPERIMENT`, and a line in `_MODULES`
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import ModuleType
 
 from cyclescope import suites
 from cyclescope.bench.experiment import Experiment
@@ -24,6 +25,7 @@ from cyclescope.experiments import (
     quad_spi_throughput,
     rhealstone,
     rpmsg_tty,
+    rpmsg_tty_linux,
     thread_metric,
 )
 from cyclescope.similar_names import did_you_mean_or
@@ -45,18 +47,31 @@ _MODULES = (
     thread_metric,
 )
 
-ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+# They need packages of Debian, which `scripts/install-debian-packages linux` brings.
+_LINUX_MODULES = (rpmsg_tty_linux,)
+
+
+def _by_name(modules: Iterable[ModuleType]) -> dict[str, Experiment]:
+    return {module.EXPERIMENT.name: module.EXPERIMENT for module in modules}
+
+
+ALL: dict[str, Experiment] = _by_name(_MODULES)
+"""Those that `cyclescope bench` runs without a name."""
+OF_LINUX: dict[str, Experiment] = _by_name(_LINUX_MODULES)
+"""Those that it runs by name only, as they need packages."""
+KNOWN: dict[str, Experiment] = ALL | OF_LINUX
+"""All experiments by name."""
 
 
 def select(names: Iterable[str]) -> list[Experiment]:
-    """The experiments with these names in the bench's order; all without a name.
+    """The experiments with these names in the bench's order; without a name, `ALL`.
 
     Raises `UsageError`, with similar names, for an unknown name.
     """
     wanted = list(names)
     for name in wanted:
-        if name not in ALL:
-            known = (*ALL, *suites.ALL)
+        if name not in KNOWN:
+            known = (*KNOWN, *suites.ALL)
             hint = did_you_mean_or(name, known, f"there are {', '.join(known)}")
             raise UsageError(f"no experiment is called '{name}'{hint}")
-    return [experiment for name, experiment in ALL.items() if not wanted or name in wanted]
+    return [KNOWN[name] for name in KNOWN if name in (wanted or ALL)]

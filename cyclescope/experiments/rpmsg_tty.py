@@ -218,26 +218,26 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
     yield from rpmsg_tty_stamps.findings(rows)
 
 
+CELL = Cell(
+    APP,
+    metric="time",
+    label="{block_bytes} B x {blocks}",
+    key="time_ns",
+    where={"kind": "tty-test"},
+    measured={"block_bytes": "block_bytes", "blocks": "blocks"},
+    parts=_parts,
+    counts_as=_counts_as,
+    pivots=_PIVOTS,
+    sweeps=_SWEEPS,
+)
+
 EXPERIMENT = Experiment(
     name="rpmsg-tty",
     title="RPMsg over a tty between the Cortex-A7 and the Cortex-M4 of an STM32MP157",
     moments=(moments.RPMSG_TTY,),
     published=TABLE,
     runs=tuple(_runs()),
-    cells=(
-        Cell(
-            APP,
-            metric="time",
-            label="{block_bytes} B x {blocks}",
-            key="time_ns",
-            where={"kind": "tty-test"},
-            measured={"block_bytes": "block_bytes", "blocks": "blocks"},
-            parts=_parts,
-            counts_as=_counts_as,
-            pivots=_PIVOTS,
-            sweeps=_SWEEPS,
-        ),
-    ),
+    cells=(CELL,),
     notes=(
         "The report's client runs on Linux. Here the same client runs without it, on a tty and an "
         "RPMsg bus of the same structure; the time of Linux's scheduler and tty layer is one "

@@ -40,6 +40,23 @@ class Program:
 
 
 @dataclass(frozen=True)
+class LinuxSystem:
+    """The Linux that an app's program runs on, from the table `[linux]`.
+
+    `devicetree` is as for `cyclescope boot --dtb`, `init` a script relative to `firmware/`. Other
+    paths are those in the initramfs: of the `program`, and of the `firmware` that further cores
+    get, by the cores' labels. `modules` are those of the kernel.
+    """
+
+    devicetree: str
+    init: str
+    program: str
+    modules: tuple[str, ...]
+    firmware: Mapping[str, str]
+    command_line: str
+
+
+@dataclass(frozen=True)
 class App:
     """An app, from its `app.toml`.
 
@@ -47,7 +64,8 @@ class App:
     its `crates` in braces. `prebuilt` is the path of a prebuilt ELF, with settings in braces;
     `records` is the format of results that are words. `paths` are further paths of settings for
     `--set` ("fatfs.write-order"), with the settings' names. `programs` are the programs for further
-    cores, by the cores' labels.
+    cores, by the cores' labels. An app with `linux` is a program for Linux: `cyclescope.linux`
+    makes what boots, from the kernel of a package.
     """
 
     name: str
@@ -60,6 +78,7 @@ class App:
     paths: Mapping[str, str] = field(default_factory=dict)
     programs: Mapping[str, Program] = field(default_factory=dict)
     description: str = ""
+    linux: LinuxSystem | None = None
 
 
 @cache
@@ -85,6 +104,20 @@ def load_app(name: str) -> App:
             for core, program in description.get("programs", {}).items()
         },
         description=app.get("description", ""),
+        linux=_linux(description.get("linux")),
+    )
+
+
+def _linux(table: Mapping[str, Any] | None) -> LinuxSystem | None:
+    if table is None:
+        return None
+    return LinuxSystem(
+        devicetree=table["devicetree"],
+        init=table["init"],
+        program=table["program"],
+        modules=tuple(table["modules"]),
+        firmware=dict(table.get("firmware", {})),
+        command_line=table["command_line"],
     )
 
 
@@ -219,6 +252,31 @@ def app_recipe(
         core: recipe(f"{app.name}-{core}", program, core) for core, program in app.programs.items()
     }
     return replace(recipe(app.name, app), programs=carried)
+
+
+def linux_recipe(app: App, board: str, settings: Settings) -> Recipe:
+    """The recipe of an app's program for Linux on a board, with all settings given.
+
+    Raises `FirmwareError` if the board has no build description for such programs.
+    """
+    root = resources.firmware().resolve()
+    description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
+    if "linux" not in description:
+        raise FirmwareError(f"board {board}: its board.toml has no table linux")
+    toolchain = description["linux"]["toolchain"]
+    return Recipe(
+        name=app.name,
+        target=toolchain["target"],
+        mcpu=toolchain["mcpu"],
+        linker_script=None,
+        include=tuple(_resolved(_placed(app.include, {}))),
+        flags=(
+            *toolchain["cflags"],
+            *toolchain["ldflags"],
+            *(f"-D{macro}={value}" for macro, value in defines(settings).items()),
+        ),
+        sources=tuple(_resolved(_placed(app.sources, {}))),
+    )
 
 
 def _placed(paths: Iterable[str], folders: Mapping[str, Path]) -> list[Path]:

@@ -39,6 +39,7 @@ Folders = tuple[Path, ...]
 class Recipe:
     """The inputs of a program; all paths are absolute.
 
+    Without a linker script the compiler's own for the target counts, as for a program for Linux.
     `crates` are the folders of the crates with sources of the program, by name and version.
     `programs` are the contained programs, by the labels of their cores.
     """
@@ -46,7 +47,7 @@ class Recipe:
     name: str
     target: str
     mcpu: str
-    linker_script: Path
+    linker_script: Path | None
     include: tuple[Path, ...]
     flags: tuple[str, ...]
     sources: tuple[Path, ...]
@@ -58,7 +59,9 @@ class Recipe:
         return list(_inputs(*self.places))
 
     @property
-    def places(self) -> tuple[Path, tuple[Path, ...], tuple[Path, ...], objects.Roots, Folders]:
+    def places(
+        self,
+    ) -> tuple[Path | None, tuple[Path, ...], tuple[Path, ...], objects.Roots, Folders]:
         """The values that determine the recipe's input files."""
         foreign = tuple(self.crates.values())
         return self.linker_script, self.include, self.sources, self._roots, foreign
@@ -114,7 +117,7 @@ class Recipe:
         ]
 
     def _linking(self) -> list[str]:
-        return [f"-Wl,-T,{self.linker_script}"]
+        return [] if self.linker_script is None else [f"-Wl,-T,{self.linker_script}"]
 
     def portable(self, text: str) -> str:
         """A text with paths, as it would be on any machine."""
@@ -262,7 +265,11 @@ def _compilers() -> ThreadPoolExecutor:
 
 @once
 def _inputs(
-    linker_script: Path, include: Folders, sources: Folders, roots: objects.Roots, foreign: Folders
+    linker_script: Path | None,
+    include: Folders,
+    sources: Folders,
+    roots: objects.Roots,
+    foreign: Folders,
 ) -> tuple[Path, ...]:
     """Every file that an ELF may depend on; `foreign` are the folders of crates."""
     included: set[Path] = set()
@@ -277,8 +284,10 @@ def _inputs(
     return tuple(sorted(files, key=lambda path: objects.portable(str(path), roots)))
 
 
-def _linker_scripts(script: Path) -> set[Path]:
+def _linker_scripts(script: Path | None) -> set[Path]:
     """The linker script, the scripts in its folder, which it may include, and their inclusions."""
+    if script is None:
+        return set()
     siblings = {*script.parent.glob("*.ld")}
     named = [name for one in siblings for name in _INCLUDED.findall(one.read_text("utf-8"))]
     included = {resources.firmware().resolve() / name for name in named}

@@ -66,7 +66,7 @@ class Request:
     @property
     def is_experiment(self) -> bool:
         """Whether the target is an experiment's name."""
-        return self.target in experiments.ALL and not Path(self.target).is_file()
+        return self.target in experiments.KNOWN and not Path(self.target).is_file()
 
     def plan(self) -> Plan:
         """The checked fit. Raises `EngineError` for invalid input, before anything runs."""
@@ -272,7 +272,7 @@ def from_data(data: Mapping[str, Any], folder: Path = Path()) -> Request:
         raise UsageError(f"every: expected a number from 1, not {data['every']}")
     board, target, table = data.get("board"), data["target"], data.get("cells")
     return Request(
-        target=target if target in experiments.ALL else str(folder / target),
+        target=target if target in experiments.KNOWN else str(folder / target),
         board=str(folder / board) if board is not None and board.endswith(".dts") else board,
         table=None if table is None else str(folder / table),
         free=tuple(_asked(data.get("free", ()))),

@@ -10,7 +10,8 @@ from cyclescope.board.description.devicetree import Node
 from cyclescope.errors import UsageError
 from cyclescope.linux.stub import Write
 
-_CORE = "arm,cortex-a"
+_CORE, _REMOTE_CORE = "arm,cortex-a", "arm,cortex-m"
+_HELD = "cyclescope,held-in-reset"
 _STM32_UART = "st,stm32h7-uart"
 _STM32MP1_RCC = "st,stm32mp1-rcc"
 # Registers of an STM32's USART, and its bits: enabled, receiver, transmitter.
@@ -65,6 +66,17 @@ class LinuxBoard:
         if not found:
             raise UsageError(f"{self.name} has no core that runs Linux: it needs a Cortex-A")
         return found
+
+    @property
+    def remote_core(self) -> str | None:
+        """The label of the core for which Linux loads firmware; None if there is not just one."""
+        found = [
+            node.handle
+            for node in enabled(self.tree)
+            if texts(node, "device_type") == ["cpu"] and _HELD in node.props
+            if any(name.startswith(_REMOTE_CORE) for name in node.compatibles)
+        ]
+        return found[0] if len(found) == 1 else None
 
     @property
     def console(self) -> tuple[Node, str] | None:

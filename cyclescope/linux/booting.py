@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.linux import (
     executable,
+    firmware,
     flattened,
     initramfs,
     kallsyms,
@@ -23,6 +24,7 @@ from cyclescope.linux.chosen import Chosen
 from cyclescope.linux.executable import Part
 from cyclescope.linux.kallsyms import KernelSymbol
 from cyclescope.linux.kernels import Kernel
+from cyclescope.linux.modules import Modules
 from cyclescope.linux.stub import stub
 from cyclescope.linux.symbols import read_symbols
 
@@ -38,10 +40,32 @@ _ZIMAGE_AT, _DEVICETREE_AT = 32 * _MIB, 64 * _MIB
 
 
 @dataclass(frozen=True)
+class Added:
+    """Files that the initramfs gets beside its own.
+
+    `modules` are names, and `modules_from` is the folder with the kernel's modules; without it they
+    are those of Debian's package. `files` are pairs of a path in the initramfs and a file.
+    """
+
+    modules: tuple[str, ...] = ()
+    modules_from: str | None = None
+    files: tuple[tuple[str, str], ...] = ()
+
+    def contents(self) -> dict[str, bytes]:
+        """All of them by their paths. Raises `UsageError`, `OSError`."""
+        found: dict[str, bytes] = {}
+        if self.modules:
+            folder = Path(self.modules_from) if self.modules_from else packages.modules()
+            found |= Modules.of(folder).files_of(self.modules)
+        return found | {path: _read(given) for path, given in self.files}
+
+
+@dataclass(frozen=True)
 class Request:
     """The files to boot: `devicetree` is "board" or a .dtb, `initrd` a file, a folder, "busybox".
 
-    `symbols` are a kernel's vmlinux and the ELF files of programs with fixed addresses.
+    `symbols` are a kernel's vmlinux and the ELF files of programs with fixed addresses; `added` has
+    further files of the initramfs.
     """
 
     kernel: str
@@ -49,6 +73,7 @@ class Request:
     initrd: str | None = None
     command_line: str | None = None
     symbols: tuple[str, ...] = ()
+    added: Added = Added()
 
     @staticmethod
     def named(
@@ -58,6 +83,7 @@ class Request:
         command_line: str | None,
         symbols: tuple[str, ...],
         board: str,
+        added: Added = Added(),
     ) -> Request:
         """A request in which "debian" stands for the files of the package.
 
@@ -67,7 +93,7 @@ class Request:
             kernel = str(packages.kernel())
         if devicetree == packages.DEBIAN:
             devicetree = str(packages.devicetree(board))
-        return Request(kernel, devicetree, initrd, command_line, symbols)
+        return Request(kernel, devicetree, initrd, command_line, symbols, added)
 
     @property
     def files(self) -> dict[str, str]:
@@ -75,6 +101,7 @@ class Request:
         named = {self.kernel: "the kernel", self.devicetree: "the devicetree"}
         named |= {self.initrd or "": "the initrd"}
         named |= {_named(value)[1]: "a file of symbols" for value in self.symbols}
+        named |= {path: "a file of the initramfs" for _, path in self.added.files}
         return {path: what for path, what in named.items() if path and Path(path).is_file()}
 
 
@@ -93,11 +120,33 @@ def bootable(request: Request, board: LinuxBoard) -> Bootable:
     it can't be read, `FirmwareError` if the code that starts the kernel can't be built.
     """
     kernel = kernels.recognised(_read(request.kernel), inputs.printable(request.kernel))
-    initrd = b"" if request.initrd is None else _initrd(request.initrd)
-    layout = _Layout.of(board.ram, kernel, len(initrd))
-    chosen = Chosen(request.command_line, layout.initrd_range)
-    devicetree, notes = _devicetree(request.devicetree, board, chosen)
+    initrd = _initrd(request.initrd, request.added.contents())
     functions, programs = _symbols(request.symbols, kernel)
+    names = Names(functions, programs)
+    return assembled(kernel, initrd, request.devicetree, request.command_line, names, board)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The functions of a kernel, and those of programs with fixed addresses."""
+
+    kernel: Sequence[KernelSymbol]
+    programs: Sequence[Sequence[KernelSymbol]] = ()
+
+
+def assembled(
+    kernel: Kernel,
+    initrd: bytes,
+    devicetree_file: str,
+    command_line: str | None,
+    names: Names,
+    board: LinuxBoard,
+) -> Bootable:
+    """The program for a kernel and an initrd that were read; raises as `bootable` does."""
+    functions, programs = names.kernel, names.programs
+    layout = _Layout.of(board.ram, kernel, len(initrd))
+    chosen = Chosen(command_line, layout.initrd_range)
+    devicetree, notes = _devicetree(devicetree_file, board, chosen)
     code = stub(layout.kernel_at, layout.devicetree_at, board.loader_writes())
     parts = [
         Part.at(layout.stub_at, code, is_code=True),
@@ -109,7 +158,8 @@ def bootable(request: Request, board: LinuxBoard) -> Bootable:
     symbols = [
         one for found in (_own_symbols(kernel, parts), functions, *programs) for one in found
     ]
-    return Bootable(executable.executable(layout.stub_at, parts, symbols), tuple(notes))
+    carried = list(firmware.carried(initrd, layout.initrd_at, board))
+    return Bootable(executable.executable(layout.stub_at, parts, symbols, carried), tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -234,7 +284,18 @@ def _devicetree(given: str, board: LinuxBoard, chosen: Chosen) -> tuple[bytes, l
     return flattened.written(tree), notes
 
 
-def _initrd(given: str) -> bytes:
+def _initrd(given: str | None, added: Mapping[str, bytes]) -> bytes:
+    """The bytes of the initrd that an option names, with the files that are added to it."""
+    if given is None:
+        if added:
+            raise UsageError("--modules and --file add to an initramfs: give --initrd, too")
+        return b""
+    own = _archive(given)
+    # Linux looks for the next archive at a multiple of four bytes
+    return own + bytes(-len(own) % 4) + initramfs.of_files(added) if added else own
+
+
+def _archive(given: str) -> bytes:
     """The bytes of the initrd that an option names."""
     path = Path(given)
     if not given:

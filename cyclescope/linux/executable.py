@@ -18,7 +18,7 @@ _EXECUTABLE_FILE, _ARM, _EABI5 = 2, 40, 0x05000000
 _LOAD, _READ_WRITE_EXECUTE = 1, 7
 _CODE, _SYMBOLS, _STRINGS, _NO_BYTES = 1, 2, 3, 8
 _WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4
-_ABSOLUTE, _FUNCTION = 0xFFF1, 2
+_ABSOLUTE, _LABEL, _FUNCTION = 0xFFF1, 0, 2
 _SECTION_NAMES = b"\0.text\0.data\0.symtab\0.strtab\0.shstrtab\0"
 
 
@@ -42,8 +42,14 @@ class Part:
         return self.runs_at <= address < self.runs_at + self.memory_bytes
 
 
-def executable(entry: int, parts: Sequence[Part], symbols: Sequence[KernelSymbol]) -> bytes:
-    """The bytes of an ELF file for 32-bit Arm with these segments and functions."""
+def executable(
+    entry: int,
+    parts: Sequence[Part],
+    functions: Sequence[KernelSymbol],
+    labels: Sequence[KernelSymbol] = (),
+) -> bytes:
+    """The bytes of an ELF file for 32-bit Arm with these segments, functions and labels."""
+    symbols = [*((one, _FUNCTION) for one in functions), *((one, _LABEL) for one in labels)]
     contents = [_padded(part.data) for part in parts]
     places = [_HEADER.size + _SEGMENT.size * len(parts)]
     for content in contents:
@@ -79,20 +85,22 @@ def _segment(part: Part, at: int) -> bytes:
     return _SEGMENT.pack(_LOAD, at, part.runs_at, part.address, sizes[0], sizes[1], rights, 4)
 
 
-def _symbols(symbols: Sequence[KernelSymbol], parts: Sequence[Part]) -> tuple[bytes, bytes]:
+def _symbols(
+    symbols: Sequence[tuple[KernelSymbol, int]], parts: Sequence[Part]
+) -> tuple[bytes, bytes]:
     """The table of symbols, which begins with an empty one, and their names."""
     table, names = bytearray(_SYMBOL.size), bytearray(1)
-    for one in symbols:
+    for one, kind in symbols:
         # the sections of parts follow an empty one
         owners = (number for number, part in enumerate(parts, 1) if part.has(one.address))
         owner = next(owners, _ABSOLUTE)
-        table += _SYMBOL.pack(len(names), one.address, one.size, _FUNCTION, 0, owner)
+        table += _SYMBOL.pack(len(names), one.address, one.size, kind, 0, owner)
         names += one.name.encode("utf-8", "replace") + b"\0"
     return bytes(table), bytes(names)
 
 
 def _sections(
-    parts: Sequence[Part], symbols: Sequence[KernelSymbol], places: Sequence[int]
+    parts: Sequence[Part], symbols: Sequence[tuple[KernelSymbol, int]], places: Sequence[int]
 ) -> tuple[list[bytes], bytes]:
     """The headers of the sections, the first one empty, and the contents that follow the parts'.
 

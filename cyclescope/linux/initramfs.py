@@ -17,6 +17,7 @@ from cyclescope.host import inputs
 
 _MAGIC = b"070701"
 _LAST = "TRAILER!!!"
+_HEADER_BYTES = 110
 # An archive is made of blocks, as cpio(1) does.
 _BLOCK_BYTES = 512
 _MOST_BYTES = 512 << 20
@@ -84,18 +85,55 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
+def files_in(data: bytes) -> Iterator[tuple[str, int, int]]:
+    """The paths of the files of archives, one after the other, with their offsets and sizes.
+
+    It ends where no archive of this format is: a compressed one has no such files.
+    """
+    at = 0
+    while data[at : at + len(_MAGIC)] == _MAGIC:
+        try:
+            words = [int(data[at + 6 + 8 * field :][:8], 16) for field in range(13)]
+        except ValueError:
+            return
+        size, name_size = words[6], words[11]
+        begin = at + _HEADER_BYTES + name_size
+        begin += -begin % 4
+        name = data[at + _HEADER_BYTES :][: name_size - 1].decode("utf-8", "replace")
+        if stat.S_ISREG(words[1]) and begin + size <= len(data):
+            yield name, begin, size
+        at = begin + size + -size % 4
+        if name == _LAST:
+            # zeroes fill the archive's last block
+            while data[at : at + 1] == b"\0":
+                at += 1
+
+
 def of_busybox(busybox: bytes, programs: Mapping[str, bytes] | None = None) -> bytes:
     """An initramfs with a static busybox, whose shell is on the console, and other programs.
 
     `programs` are static programs by their paths, such as "bin/measure".
     """
-    base = {
+    base = busybox_files(busybox) | {"init": file(INIT.encode())}
+    return archive(base | {path: file(data) for path, data in (programs or {}).items()})
+
+
+def busybox_files(busybox: bytes) -> dict[str, Entry]:
+    """The files that a shell script as /init needs."""
+    return {
         "dev/console": Entry(stat.S_IFCHR | 0o600, device=(5, 1)),
         "dev/null": Entry(stat.S_IFCHR | 0o666, device=(1, 3)),
-        "init": file(INIT.encode()),
+        "init": file(b""),
         "bin/busybox": file(busybox),
     }
-    return archive(base | {path: file(data) for path, data in (programs or {}).items()})
+
+
+def of_files(files: Mapping[str, bytes]) -> bytes:
+    """An archive of files by their paths, for everyone to read and execute.
+
+    Linux unpacks it over the files of an archive before it.
+    """
+    return archive({path: file(data) for path, data in files.items()})
 
 
 def of_folder(path: Path) -> bytes:

@@ -10,7 +10,7 @@ import lzma
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cyclescope.errors import UsageError
 from cyclescope.linux import kallsyms
@@ -61,6 +61,16 @@ class Kernel:
         if self.image is None:
             return 8 * len(self.data)  # no kernel is compressed better
         return len(self.image) + self.bss_bytes
+
+    @property
+    def decompressed(self) -> Kernel:
+        """The kernel as it is after it has decompressed itself; itself if that can't be done here.
+
+        It boots in less time, as a boot loader that decompresses it has spent that.
+        """
+        if self.image is None:
+            return self
+        return replace(self, data=self.image, is_compressed=False)
 
 
 def recognised(data: bytes, name: str) -> Kernel:

@@ -12,7 +12,7 @@ BUSYBOX = "busybox"
 DEBIAN = "debian"
 """The kernel or the devicetree of Debian's package."""
 
-_KERNEL, _DEVICETREES = "vmlinuz", "dtbs"
+_KERNEL, _DEVICETREES, _MODULES = "vmlinuz", "dtbs", "modules"
 _HOW = "scripts/install-debian-packages linux brings it, from a checkout"
 
 
@@ -34,6 +34,14 @@ def kernel() -> Path:
 def devicetree(name: str) -> Path:
     """A devicetree of the kernel's package: `stm32mp157c-dk2`. Raises `UsageError` if not there."""
     return _there(f"{_DEVICETREES}/{name}.dtb")
+
+
+def modules() -> Path:
+    """The folder of the kernel's modules. Raises `UsageError` if it was not brought."""
+    path = folder() / _MODULES
+    if not path.is_dir():
+        raise UsageError(f"there is no {path}: {_HOW}")
+    return path
 
 
 def _there(name: str) -> Path:

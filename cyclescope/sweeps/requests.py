@@ -60,7 +60,7 @@ class Request:
     @property
     def is_experiment(self) -> bool:
         """Whether the target is an experiment's name."""
-        return self.target in experiments.ALL and not Path(self.target).is_file()
+        return self.target in experiments.KNOWN and not Path(self.target).is_file()
 
     @property
     def preferred(self) -> list[str]:
@@ -151,8 +151,8 @@ def program_path(target: str) -> Path:
     """The file of a target that is not an experiment. Raises `UsageError` if it does not exist."""
     path = Path(target)
     if not path.exists():
-        known = did_you_mean(target, experiments.ALL)
-        named = ", ".join(experiments.ALL)
+        known = did_you_mean(target, experiments.KNOWN)
+        named = ", ".join(experiments.KNOWN)
         raise UsageError(
             f"{printable(target)}: no such file or experiment"
             f"{known or f'; experiments are {named}'}"
@@ -247,7 +247,7 @@ def _price(path: str, of: Any) -> Price:
 
 
 def _placed(target: str, folder: Path) -> str:
-    return target if target in experiments.ALL else str(folder / target)
+    return target if target in experiments.KNOWN else str(folder / target)
 
 
 def _placed_board(board: str | None, folder: Path) -> str | None:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from cyclescope import disks
 from cyclescope._engine import Stop
+from cyclescope.bench import programs
 from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import Job
 from cyclescope.bench.running import last_lines, metrics_of, run_job
@@ -28,7 +29,7 @@ from cyclescope.board.results import RunResult, Settings
 from cyclescope.board.setup.loading import Loading
 from cyclescope.board.setup.programs import Program
 from cyclescope.errors import EngineError, FirmwareError, error_text
-from cyclescope.firmware import build_app, clocks, digest_of
+from cyclescope.firmware import clocks
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.scripts import LineScript, of_lines
@@ -173,7 +174,7 @@ class AppTrial:
             self.job.experiment.name,
             self.boards.digest(run.board),
             digests.of_overrides(run.overrides),
-            self.programs.digest(self._program, lambda: digest_of(*self._made_from)),
+            self.programs.digest(self._program, lambda: programs.digest(*self._made_from)),
             _plain(run.settings),
             run.documented,
             run.limit,
@@ -184,7 +185,7 @@ class AppTrial:
     def run(self, stop: Stop) -> Outcome:
         """Build and run it, and judge it as a bench does."""
         try:
-            elf = self.programs.elf(self._program, lambda: build_app(*self._made_from))
+            elf = self.programs.elf(self._program, lambda: programs.built(*self._made_from))
         except EngineError as error:
             return outcomes.failed(error_text(error))
         job = replace(self.job, run=replace(self.job.run, watched=self._sections))
@@ -203,7 +204,7 @@ class AppTrial:
 
     @property
     def _made_from(self) -> tuple[str, str, Settings, Overrides, tuple[str, ...]]:
-        """The arguments of `build_app`."""
+        """The arguments of `programs.built`."""
         run = self.job.configured
         return run.app, run.board, run.settings, run.overrides, self.flags
 

@@ -2,6 +2,13 @@
 
 #include "openamp.h"
 
+/* Linux's driver rpmsg_tty binds to the first name; ST's, in its kernels up to 5.15, to the other. */
+#ifdef APP_CHANNEL_RPMSG_TTY
+#define CHANNEL "rpmsg-tty"
+#else
+#define CHANNEL "rpmsg-tty-channel"
+#endif
+
 static void received(struct rpmsg_endpoint *endpoint, void *data, uint32_t bytes, uint32_t src)
 {
     struct virt_uart *uart = endpoint->context;
@@ -16,7 +23,7 @@ static void received(struct rpmsg_endpoint *endpoint, void *data, uint32_t bytes
 
 int virt_uart_start(struct virt_uart *uart)
 {
-    uart->endpoint = (struct rpmsg_endpoint){.name = "rpmsg-tty-channel",
+    uart->endpoint = (struct rpmsg_endpoint){.name = CHANNEL,
         .addr = RPMSG_ADDR_ANY,
         .dest = RPMSG_ADDR_ANY,
         .received = received,

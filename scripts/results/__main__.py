@@ -5,6 +5,8 @@ python scripts/results                 writes the text between the pages' marker
 python scripts/results --check         lists stale texts, with status 1 if there are any
 python scripts/results --suite FILE    keeps in docs/suites.csv a suite's rows, from the JSON of
                                        `cyclescope bench SUITE --elfs DIR`, then writes the pages
+python scripts/results --linux FILE    keeps in docs/linux.csv the rows of an experiment on Linux
+                                       from its results.json, then writes the pages
 python scripts/results --fits [NAME..] fits boards to a third of the published numbers, of all or
                                        the named experiments, into docs/fits.json, then writes the
                                        pages
@@ -54,6 +56,7 @@ def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
     speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
     of_suites = suite_store.load(root / "docs" / "suites.csv")
     compilers = compiler_store.load(root / "docs" / "compilers.csv")
+    compilers = {**compilers, **compiler_store.load(root / "docs" / "linux.csv")}
     fits = fit_store.load(root / "docs" / "fits.json")
     source = Source(store.load(stored), speeds, of_suites, compilers, fits)
     found = []
@@ -77,6 +80,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say what is stale")
     parser.add_argument("--root", type=Path, default=ROOT, help="where README.md and docs/ are")
     parser.add_argument("--suite", type=Path, action="append", help="rows of a suite, as JSON")
+    parser.add_argument("--linux", type=Path, help="rows of experiments on Linux, as JSON")
     parser.add_argument("--fits", nargs="*", metavar="NAME", help="fit boards anew: minutes")
     parser.add_argument("--jobs", type=int, metavar="N", help="with --fits, runs at a time")
     given = parser.parse_args()
@@ -84,6 +88,8 @@ def main() -> int:
     try:
         for rows in given.suite or ():
             suite_store.keep(rows, given.root / "docs" / "suites.csv")
+        if given.linux is not None:
+            compiler_store.keep_of_linux(given.linux, given.root / "docs" / "linux.csv")
         if given.fits is not None:
             fit_store.keep(given.fits, given.root / "docs" / "fits.json", given.jobs)
         found = keep(given.results, stored, given.check) if given.results else []

@@ -7,8 +7,8 @@
                                             is the range of their errors, "-2.8 to -1.6 %"
     speed | NAME [FORMAT]                   a number of docs/speed.json
 
-EXPERIMENT may also be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`), and for a row
-a suite of docs/suites.csv (`coremark`).
+EXPERIMENT may also be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`) or of
+docs/linux.csv (`rpmsg-tty-linux`), and for a row of docs/suites.csv (`coremark`).
 FIELD is simulated, published, interval (each with `/N` or `*N` after it), error or basis; FORMAT
 is a Python format. COUNT is cells, independent, predicted, calibrated, `within N` (percent),
 inside, `with interval`, fitted, assumed, met, `worst [of predicted] [FORMAT]`; with ` in words`
@@ -60,7 +60,8 @@ class UnknownKeyError(Exception):
 class Source:
     """The sources of keys and blocks: results, speeds by name, rows of suites.
 
-    `compilers` are the experiments of docs/compilers.csv, which a key names as others. `fits` has
+    `compilers` are the experiments of docs/compilers.csv and docs/linux.csv, which a key names as
+    others. `fits` has
     docs/fits.json, by experiment.
     """
 

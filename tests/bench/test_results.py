@@ -3,8 +3,15 @@ import sys
 
 import pytest
 
-from cyclescope.bench.rows import PREDICTED, Row, RunRecord
-from cyclescope.board.results import CoreResult, Metric, RunResult, StackEntry, parse_metrics
+from cyclescope.bench.rows import PREDICTED, Row, RunRecord, Step, Steps
+from cyclescope.board.results import (
+    CoreResult,
+    Metric,
+    RunResult,
+    StackEntry,
+    Window,
+    parse_metrics,
+)
 
 
 def run_result(console: str = "") -> RunResult:
@@ -63,3 +70,38 @@ def test_a_rounded_number_is_met_by_all_numbers_that_print_the_same() -> None:
     assert not far.is_exact
     assert far.error_pct == 0.4
     assert dataclasses.replace(row, digits=None).error_pct == 16.75
+
+
+def window(section: str, begin_ps: int, end_ps: int) -> Window:
+    return Window(section, begin_ps, end_ps, (CoreResult("cpu0", 10**9, 0, 0, ()),))
+
+
+def test_steps_divide_a_time_by_events_of_any_core() -> None:
+    steps = Steps(
+        "test",
+        (
+            Step("crc", True, "sum"),
+            Step("cm4:log", False, "way"),
+            Step("cm4:log", True, "log", is_last=True),
+            Step("absent", True, "nothing"),
+            Step("crc", True, "earlier"),
+        ),
+        "rest",
+    )
+    assert steps.windows == ("crc", "cm4:log", "absent")
+    others = [
+        window("crc", 100_000, 130_000),
+        window("log", 0, 10_000),
+        window("log", 150_000, 160_000),
+        window("log", 170_000, 180_000),
+        window("log", 400_000, 500_000),
+    ]
+    parts = steps.of(window("test", 100_000, 200_000), others)
+    assert [(part.cause, part.ps, part.cycles) for part in parts] == [
+        ("sum", 30_000, 30),
+        ("way", 20_000, 20),
+        ("log", 30_000, 30),
+        ("nothing", 0, 0),
+        ("earlier", 0, 0),
+        ("rest", 20_000, 20),
+    ]

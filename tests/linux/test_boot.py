@@ -100,6 +100,20 @@ def test_functions_of_kernel_and_programs_have_names(
     assert (0xC0008000, 4096, "begin") in functions
 
 
+def test_firmware_in_the_initramfs_has_names_on_its_core(
+    kernel: Path, cyclescope: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "init").write_text("#!/bin/sh\n")
+    part = executable.Part.at(0x10000000, bytes(64), is_code=True)
+    symbols = [kallsyms.KernelSymbol(0x10000000, 64, "main_of_m4")]
+    (tmp_path / "m4.elf").write_bytes(executable.executable(0x10000000, [part], symbols))
+    call = ("boot", "--kernel", kernel, "--initrd", "root", "--elf", "linux.elf")
+    assert cyclescope(*call, "--file", "lib/firmware/m4.elf=m4.elf").status == 0
+    board = Board(BOARD).load(tmp_path / "linux.elf")
+    assert (0x10000000, 64, "main_of_m4") in board.functions("cm4")
+
+
 def test_a_written_elf_runs_like_any_other(kernel: Path, cyclescope: Command) -> None:
     call = ("boot", "--kernel", kernel, "--append", "from an ELF")
     assert cyclescope(*call, "--elf", "linux.elf").status == 0
@@ -121,6 +135,9 @@ def test_a_written_elf_runs_like_any_other(kernel: Path, cyclescope: Command) ->
         (("--kernel", "Image", "--initrd", ""), "--initrd: the name is empty"),
         (("--kernel", "Image", "--initrd", "vmlinux"), "--initrd vmlinux: a program, not an"),
         (("--kernel", "Image", "--initrd", "folder"), "folder: it has no file init"),
+        (("--kernel", "Image", "--file", "bin/tool=text"), "--modules and --file add to an initr"),
+        (("--kernel", "Image", "--file", "bin/tool"), "--file bin/tool: expected PATH=FILE"),
+        (("--kernel", "Image", "--file", "../tool=text"), "--file ../tool=text: expected PATH="),
         (("--kernel", "Image", "--symbols", "text"), "--symbols text: not an ELF file"),
         (("--kernel", "Image", "--board", "kc705-axi-quad-spi"), "kc705-axi-quad-spi has no core"),
         (("--kernel", "Image", "--elf", "Image"), "Image: --elf would overwrite the kernel"),

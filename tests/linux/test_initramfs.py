@@ -81,3 +81,17 @@ def test_a_pipe_in_a_folder_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "init")
     with pytest.raises(UsageError, match="no file, folder, link or device"):
         initramfs.of_folder(tmp_path)
+
+
+def test_files_are_found_in_archives_one_after_the_other() -> None:
+    one = initramfs.of_files({"init": b"first", "lib/firmware/m4.elf": b"\x7fELF code"})
+    two = initramfs.of_files({"bin/tool": b"other"})
+    found = {path: (one + two)[at : at + size] for path, at, size in initramfs.files_in(one + two)}
+    assert found == {
+        "init": b"first",
+        "lib/firmware/m4.elf": b"\x7fELF code",
+        "bin/tool": b"other",
+    }
+    # compressed, or cut off
+    assert list(initramfs.files_in(b"\xfd7zXZ\0")) == []
+    assert list(initramfs.files_in(one[:118])) == []

@@ -14,6 +14,7 @@ from keys import Source
 
 STORED = ROOT / "docs" / "results.csv"
 COMPILERS = ROOT / "docs" / "compilers.csv"
+LINUX = ROOT / "docs" / "linux.csv"
 SUITES = ROOT / "docs" / "suites.csv"
 FITS = ROOT / "docs" / "fits.json"
 
@@ -23,4 +24,5 @@ def source() -> Source:
     """The sources of the pages."""
     speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
     suites, compilers = suite_store.load(SUITES), compiler_store.load(COMPILERS)
+    compilers = {**compilers, **compiler_store.load(LINUX)}
     return Source(store.load(STORED), speeds, suites, compilers, fit_store.load(FITS))

@@ -20,7 +20,7 @@ from cyclescope.errors import UsageError, complain
 from cyclescope.host import inputs
 from cyclescope.host.outputs import check_outputs, opened
 from cyclescope.linux.boards import LinuxBoard
-from cyclescope.linux.booting import OF_BOARD, Bootable, Request, bootable
+from cyclescope.linux.booting import OF_BOARD, Added, Bootable, Request, bootable
 from cyclescope.linux.packages import DEBIAN
 from cyclescope.linux.panics import PanicWatch
 from cyclescope.statuses import Status
@@ -30,7 +30,17 @@ _BOARD = "stm32mp157c-dk2"
 _LIMIT = "60s"
 _NOT_OF_LINUX = ("Program", "Semihosting")
 _GROUPS = {
-    "Linux": ("kernel", "devicetree", "initrd", "command_line", "symbols", "elf_file"),
+    "Linux": (
+        "kernel",
+        "devicetree",
+        "initrd",
+        "modules",
+        "modules_from",
+        "files",
+        "command_line",
+        "symbols",
+        "elf_file",
+    ),
     **{heading: names for heading, names in GROUPS.items() if heading not in _NOT_OF_LINUX},
 }
 
@@ -54,6 +64,24 @@ _GROUPS = {
     "--initrd",
     metavar="FILE|FOLDER|busybox",
     help="An initramfs, a folder to make one from, or one of Debian's busybox.",
+)
+@click.option(
+    "--modules",
+    multiple=True,
+    metavar="NAME,...",
+    help="Put modules of the kernel, and those that they need, into the initramfs.",
+)
+@click.option(
+    "--modules-from",
+    metavar="FOLDER",
+    help="The folder lib/modules/RELEASE of the kernel [default: that of Debian's package].",
+)
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATH=FILE",
+    help="Put a file into the initramfs at a path, executable: bin/measure=measure.",
 )
 @click.option(
     "--append",
@@ -94,6 +122,9 @@ def boot_command(
     kernel: str | None,
     devicetree: str,
     initrd: str | None,
+    modules: tuple[str, ...],
+    modules_from: str | None,
+    files: tuple[str, ...],
     command_line: str | None,
     symbols: tuple[str, ...],
     elf_file: str | None,
@@ -113,7 +144,10 @@ def boot_command(
         brings = "scripts/install-debian-packages linux brings Debian's"
         raise UsageError(f"--kernel is missing: give a zImage or an Image, or {DEBIAN}: {brings}")
     name = board or _BOARD
-    request = Request.named(kernel, devicetree, initrd, command_line, symbols, Path(name).stem)
+    added = Added(_names(modules), modules_from, tuple(map(_placed, files)))
+    request = Request.named(
+        kernel, devicetree, initrd, command_line, symbols, Path(name).stem, added
+    )
 
     def load(overrides: Mapping[str, OverrideValue]) -> Board:
         made = Board(name, overrides, unmapped=unmapped)
@@ -131,6 +165,19 @@ def boot_command(
         complain(watch.panic)
         return Status.FAILED
     return status
+
+
+def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for names in given for name in names.split(",") if name.strip())
+
+
+def _placed(given: str) -> tuple[str, str]:
+    """The path in the initramfs and the file that an option names."""
+    path, equals, file = given.partition("=")
+    path = path.strip("/")
+    if not equals or not path or not file or ".." in Path(path).parts:
+        raise UsageError(f"--file {given}: expected PATH=FILE, as in bin/measure=./measure")
+    return path, file
 
 
 def _made(board: Board, request: Request, quiet: bool) -> Bootable:

@@ -35,7 +35,7 @@ def show_command(names: tuple[str, ...], path: Path) -> None:
     named. Findings are in notes.json in FILE's folder.
     """
     wanted = [experiment.name for experiment in experiments.select(names)]
-    results = result_files.load(path, experiments.ALL)
+    results = result_files.load(path, experiments.KNOWN)
     found = [result for result in results if result.name in wanted]
     missing = [name for name in names if all(result.name != name for result in found)]
     if missing:

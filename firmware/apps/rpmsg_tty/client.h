@@ -6,7 +6,6 @@
 
 #include "tty.h"
 
-#define CLIENT_PREAMBLE 0xABCDu
 #define CLIENT_BUFFER_BYTES 32768u
 
 /* As the client sets up the tty: VTIME is 10, VMIN 0. A read without a byte for as long gives none. */
