@@ -37,6 +37,9 @@ An eleventh part (`situations.py`) runs firmware in common situations (flash wit
 MPU region at each task switch, programming of the flash, polls of a register without a model), and
 the same work without them.
 
+A twelfth part (`linux_boot.py`) boots Debian's Linux to its first program, which powers the board
+off, beside QEMU; it needs the packages that `scripts/install-debian-packages linux` brings.
+
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and measures wall time and memory.
 
@@ -57,6 +60,7 @@ import beside_qemu
 import bus_matrix
 import growth
 import held_runs
+import linux_boot
 import observed
 import python_devices
 import situations
@@ -114,6 +118,7 @@ def main() -> None:
         ),
         "sweeps": lambda: sweeps.measure(options.sweep_runs, options.pairs),
         "situations": lambda: situations.compare(options.pairs),
+        "linux": lambda: linux_boot.compare(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -219,7 +219,7 @@ class Experiment:
     `findings` says in sentences what the rows show; `frames` says how the frames are shown that its
     runs kept, and `moments` are windows of runs that are shown as timelines. `question` is what a
     firmware engineer would ask, `answer` answers it in a sentence from the rows; it is empty if
-    they do not answer it.
+    they do not answer it. Without `is_explained` no run has waits and a profile unless all have.
     """
 
     name: str
@@ -239,6 +239,7 @@ class Experiment:
     moments: tuple[Moment, ...] = ()
     question: str = ""
     answer: Callable[[Sequence[Row]], str] = _no_answer
+    is_explained: bool = True
 
     def published_value(
         self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None

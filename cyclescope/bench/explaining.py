@@ -1,7 +1,8 @@
 """Which runs a bench makes and explains for a quick answer.
 
 A run is explained by its waits, its profile and the moment that the report shows. That takes
-several times as long: so one run of each experiment is explained unless all are requested.
+several times as long: so one run of each experiment is explained unless all are requested. An
+experiment may say that its runs are too long for that.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def marked(jobs: Sequence[Job]) -> list[Job]:
 
 def _explained(jobs: Sequence[Job]) -> dict[int, Explained]:
     """The places of the runs that are explained, and how."""
-    chosen: dict[str, tuple[int, Explained]] = {}
+    too_long = {job.experiment.name for job in jobs if not job.experiment.is_explained}
+    chosen = dict.fromkeys(too_long, (0, Explained.NOT))
     for place, moment in enumerate(_moments(jobs)):
         if moment is not None:
             how = Explained.IN_SHORT if moment.shortened else Explained.ITSELF
@@ -50,7 +52,7 @@ def _explained(jobs: Sequence[Job]) -> dict[int, Explained]:
     # those with a published number first
     for place, job in sorted(enumerate(jobs), key=lambda pair: not pair[1].published):
         chosen.setdefault(job.experiment.name, (place, Explained.ITSELF))
-    return dict(chosen.values())
+    return {place: how for name, (place, how) in chosen.items() if name not in too_long}
 
 
 def _moments(jobs: Sequence[Job]) -> list[Moment | None]:

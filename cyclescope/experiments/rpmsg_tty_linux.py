@@ -70,5 +70,7 @@ EXPERIMENT = Experiment(
         "One Cortex-A7 runs Linux: on the report's board there were two.",
     ),
     findings=_findings,
+    # a boot before each test
+    is_explained=False,
     question="How fast is RPMsg over a tty from Linux to the M4, with the real kernel?",
 )

@@ -104,7 +104,7 @@ def test_an_unknown_part_is_reported() -> None:
     assert done.returncode == 2
     assert (
         "no part growht; there are qemu, uncached, bus-matrix, waiting, observed, start-up, "
-        "python-devices, snapshots, debugger, sweeps, situations, growth" in done.stderr
+        "python-devices, snapshots, debugger, sweeps, situations, linux, growth" in done.stderr
     )
 
 

@@ -47,7 +47,7 @@ def faults(arguments: list[str]) -> Iterator[str]:
 
 def _unknown_experiments(command: click.Command, words: list[str]) -> Iterator[str]:
     options = [param for param in command.params if isinstance(param, click.Option)]
-    known = (*experiments.ALL, *suites.ALL)
+    known = (*experiments.KNOWN, *suites.ALL)
     valued = {name for option in options if not option.is_flag for name in option.opts}
     for before, word in itertools.pairwise(["", *words]):
         is_value = before in valued

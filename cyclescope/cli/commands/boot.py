@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cyclescope import statuses
 from cyclescope.board import Board
 from cyclescope.board.description.overrides import OverrideValue, parse_set
+from cyclescope.board.results import RunResult
 from cyclescope.board.setup.programs import Program
 from cyclescope.cli.commands.run import GROUPS, run_loaded, run_options
 from cyclescope.cli.options.board import board_option, devices_option, sets_option
@@ -19,11 +20,15 @@ from cyclescope.cli.shown_run import print_note
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import inputs
 from cyclescope.host.outputs import check_outputs, opened
+from cyclescope.linux import stages
 from cyclescope.linux.boards import LinuxBoard
 from cyclescope.linux.booting import OF_BOARD, Added, Bootable, Request, bootable
 from cyclescope.linux.packages import DEBIAN
 from cyclescope.linux.panics import PanicWatch
 from cyclescope.statuses import Status
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 _BOARD = "stm32mp157c-dk2"
 # A kernel needs some seconds until it has a console, and people type commands after that.
@@ -39,6 +44,7 @@ _GROUPS = {
         "files",
         "command_line",
         "symbols",
+        "shows_stages",
         "elf_file",
     ),
     **{heading: names for heading, names in GROUPS.items() if heading not in _NOT_OF_LINUX},
@@ -99,6 +105,12 @@ _GROUPS = {
     ),
 )
 @click.option(
+    "--stages",
+    "shows_stages",
+    is_flag=True,
+    help="Also show where the boot's time went: its stages, and the longest initcalls.",
+)
+@click.option(
     "--elf",
     "elf_file",
     metavar="FILE",
@@ -127,6 +139,7 @@ def boot_command(
     files: tuple[str, ...],
     command_line: str | None,
     symbols: tuple[str, ...],
+    shows_stages: bool,
     elf_file: str | None,
     board: str | None,
     sets: tuple[str, ...],
@@ -158,13 +171,55 @@ def boot_command(
     if elf_file is not None:
         return _write(elf_file, Board(name, dict(map(parse_set, sets))), request, quiet)
     watch = PanicWatch()
+    if shows_stages:
+        options |= _keeping_calls(options)
+    seen: list[Board] = []
     status = run_loaded(
-        load, sets=sets, quiet=quiet, default_limit=_LIMIT, watch=watch.take, **options
+        lambda overrides: _noted(load(overrides), seen, shows_stages),
+        sets=sets,
+        quiet=quiet,
+        default_limit=_LIMIT,
+        watch=watch.take,
+        summary=(lambda result: _with_stages(result, seen[0])) if shows_stages else None,
+        **options,
     )
     if watch.panic is not None:
         complain(watch.panic)
         return Status.FAILED
     return status
+
+
+def _keeping_calls(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that keep the calls of which stages consist. Raises `UsageError` beside others."""
+    if options["calls"] or options["longest"]:
+        raise UsageError("--stages keeps calls itself: leave out --calls and --longest")
+    return {"calls": stages.WATCHED, "longest": stages.MOST_CALLS}
+
+
+def _noted(board: Board, seen: list[Board], has_stages: bool) -> Board:
+    """The board, which is remembered; its kernel has names if stages are to be shown."""
+    seen.append(board)
+    if has_stages:
+        stages.check_names(_functions(board))
+    return board
+
+
+def _functions(board: Board) -> list[tuple[int, int, str]]:
+    """The functions of the kernel: address, bytes, name."""
+    return board.functions(board.describe()["cores"][0]["name"])
+
+
+def _with_stages(result: RunResult, board: Board) -> Group:
+    """The usual tables of a run, and where the boot's time went."""
+    from rich.console import Group
+
+    from cyclescope.cli.tables import boot, run
+
+    names = {address: name for address, _, name in _functions(board)}
+    return Group(
+        run.run_summary(stages.without_calls(result)),
+        boot.stage_tables(result, names),
+    )
 
 
 def _names(given: tuple[str, ...]) -> tuple[str, ...]:

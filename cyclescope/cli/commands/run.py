@@ -86,6 +86,8 @@ GROUPS = {
 
 
 Load = Callable[[Mapping[str, OverrideValue]], Board]
+Summary = Callable[[RunResult], Any]
+"""What is printed of a result: anything that rich prints."""
 """Makes the board with its program, from the settings of `--set`."""
 
 
@@ -293,11 +295,13 @@ def run_loaded(
     arguments: tuple[str, ...] = (),
     default_limit: str = shown_run.LIMIT,
     watch: Callable[[str], bool] | None = None,
+    summary: Summary | None = None,
 ) -> int:
     """Run a board with its program, show its console and its results; gives the exit status.
 
     `load` is called once the options are known to fit together. `watch` is called with each piece
-    of the console's text, and stops the run if it is true.
+    of the console's text, and stops the run if it is true. `summary` is what is shown of the
+    result, if not the usual tables.
     """
     limit_ps = None if limit is None else parse_time_ps(limit)
     _check_together(
@@ -379,7 +383,7 @@ def run_loaded(
         finally:
             with terminal.shown(held.number is not None or quiet):
                 if not quiet:
-                    _show(result, shown.notes, outlet, json_file == "-", verbose)
+                    _show(result, shown.notes, outlet, json_file == "-", verbose, summary)
     for failure in failed:
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
@@ -395,7 +399,12 @@ def _check_together(wrong: Mapping[str, object]) -> None:
 
 
 def _show(
-    result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool, verbose: bool
+    result: RunResult,
+    notes: list[str],
+    outlet: Outlet,
+    to_stderr: bool,
+    verbose: bool,
+    summary: Summary | None,
 ) -> None:
     """Print the summary after the console, if the console was read, and the notes."""
     try:
@@ -403,7 +412,7 @@ def _show(
             # imported while the firmware ran
             tables = import_module(_TABLES)
             screen = tables.console(stderr=to_stderr)
-            screen.print(tables.run_summary(result))
+            screen.print((summary or tables.run_summary)(result))
             if verbose:
                 screen.print(import_module(_DETAILS).after(result))
             sys.stdout.flush()
