@@ -65,7 +65,8 @@ class Request:
     """The files to boot: `devicetree` is "board" or a .dtb, `initrd` a file, a folder, "busybox".
 
     `symbols` are a kernel's vmlinux and the ELF files of programs with fixed addresses; `added` has
-    further files of the initramfs.
+    further files of the initramfs. With `is_decompressed` a zImage is decompressed before it is
+    loaded.
     """
 
     kernel: str
@@ -74,6 +75,7 @@ class Request:
     command_line: str | None = None
     symbols: tuple[str, ...] = ()
     added: Added = Added()
+    is_decompressed: bool = False
 
     @staticmethod
     def named(
@@ -83,7 +85,6 @@ class Request:
         command_line: str | None,
         symbols: tuple[str, ...],
         board: str,
-        added: Added = Added(),
     ) -> Request:
         """A request in which "debian" stands for the files of the package.
 
@@ -93,7 +94,7 @@ class Request:
             kernel = str(packages.kernel())
         if devicetree == packages.DEBIAN:
             devicetree = str(packages.devicetree(board))
-        return Request(kernel, devicetree, initrd, command_line, symbols, added)
+        return Request(kernel, devicetree, initrd, command_line, symbols)
 
     @property
     def files(self) -> dict[str, str]:
@@ -120,6 +121,8 @@ def bootable(request: Request, board: LinuxBoard) -> Bootable:
     it can't be read, `FirmwareError` if the code that starts the kernel can't be built.
     """
     kernel = kernels.recognised(_read(request.kernel), inputs.printable(request.kernel))
+    if request.is_decompressed:
+        kernel = kernel.decompressed
     initrd = _initrd(request.initrd, request.added.contents())
     functions, programs = _symbols(request.symbols, kernel)
     names = Names(functions, programs)

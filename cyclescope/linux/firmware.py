@@ -16,8 +16,8 @@ _ELF = b"\x7fELF"
 def carried(initrd: bytes, address: int, board: LinuxBoard) -> Iterator[KernelSymbol]:
     """The symbols at the ends of a core's ELF in an initrd at an address.
 
-    The engine takes the names of the core's functions from there. There are none if the initrd has
-    no such file or several, or is compressed.
+    The engine takes the names of the core's functions from there. An initrd that is compressed, or
+    has several such files, gives no symbols.
     """
     core = board.remote_core
     found = [

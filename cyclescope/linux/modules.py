@@ -28,7 +28,7 @@ class Modules:
     def of(folder: Path) -> Modules:
         """The modules in a folder `lib/modules/RELEASE`, or in one with a single release.
 
-        Raises `UsageError` if there are none.
+        Raises `UsageError` for a folder without modules.
         """
         root = folder
         inner = [one for one in sorted(folder.iterdir()) if one.is_dir()] if folder.is_dir() else []

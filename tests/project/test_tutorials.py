@@ -12,7 +12,9 @@ from conftest import ROOT, plugin_is_installed
 from tiers import mostly_long
 from tutorial_pages import Call, File, Scratch, matches, steps, titled
 
+from cyclescope import resources
 from cyclescope.firmware import compiler_cache
+from cyclescope.linux import packages
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 # Pages that go on in each other's folder, in their order.
@@ -81,6 +83,25 @@ def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
 def test_tutorials_print_what_they_show(names: tuple[str, ...], tmp_path: Path) -> None:
     for name in names:
         follow(TUTORIALS / f"{name}.md", tmp_path)
+
+
+# The kernel whose times the page has.
+LINUX = "6.1.176"
+
+
+def has_kernel_of_the_page() -> bool:
+    """Whether the packages are there, in the version of the page."""
+    found = packages.folder() / "packages.json"
+    return found.is_file() and LINUX in found.read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not has_kernel_of_the_page(), reason=f"needs Debian's kernel {LINUX}")
+def test_the_tutorial_of_linux_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(resources.cache()))
+    follow(TUTORIALS / "linux-boot.md", tmp_path)
 
 
 @pytest.mark.parametrize("page", sorted(TUTORIALS.glob("*.md")), ids=lambda page: page.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ _NOT_OF_LINUX = ("Program", "Semihosting")
 _GROUPS = {
     "Linux": (
         "kernel",
+        "is_decompressed",
         "devicetree",
         "initrd",
         "modules",
@@ -54,6 +56,12 @@ _GROUPS = {
 @click.command("boot", cls=GroupedCommand, groups=_GROUPS, epilog=statuses.EPILOG)
 @click.option(
     "--kernel", metavar="FILE", help=f"A zImage or an Image; `{DEBIAN}` for that of the package."
+)
+@click.option(
+    "--decompressed",
+    "is_decompressed",
+    is_flag=True,
+    help="Decompress a zImage before it is placed in RAM, so that the board need not.",
 )
 @click.option(
     "--dtb",
@@ -132,6 +140,7 @@ _GROUPS = {
 @run_options
 def boot_command(
     kernel: str | None,
+    is_decompressed: bool,
     devicetree: str,
     initrd: str | None,
     modules: tuple[str, ...],
@@ -158,8 +167,10 @@ def boot_command(
         raise UsageError(f"--kernel is missing: give a zImage or an Image, or {DEBIAN}: {brings}")
     name = board or _BOARD
     added = Added(_names(modules), modules_from, tuple(map(_placed, files)))
-    request = Request.named(
-        kernel, devicetree, initrd, command_line, symbols, Path(name).stem, added
+    request = replace(
+        Request.named(kernel, devicetree, initrd, command_line, symbols, Path(name).stem),
+        added=added,
+        is_decompressed=is_decompressed,
     )
 
     def load(overrides: Mapping[str, OverrideValue]) -> Board:
@@ -190,7 +201,7 @@ def boot_command(
 
 
 def _keeping_calls(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that keep the calls of which stages consist. Raises `UsageError` beside others."""
+    """Options that keep the calls that stages are made of. Raises `UsageError` beside others."""
     if options["calls"] or options["longest"]:
         raise UsageError("--stages keeps calls itself: leave out --calls and --longest")
     return {"calls": stages.WATCHED, "longest": stages.MOST_CALLS}
