@@ -253,7 +253,7 @@ class Steps:
 
     `call` is the function of the first core whose calls were measured, one for each result in
     order. `steps` are in the order of their events; time after the last one is the `rest`. They
-    show who waits for whom. Sums of functions that run at the same time can't show that.
+    show what waits for what. Sums of functions that run at the same time can't show that.
     """
 
     call: str

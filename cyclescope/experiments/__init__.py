@@ -14,6 +14,7 @@ from cyclescope.errors import UsageError
 from cyclescope.experiments import (
     a_rules,
     bitbang_spi,
+    bitbang_spi_linux,
     card_probe,
     fat_access,
     fat_write,
@@ -48,7 +49,7 @@ _MODULES = (
 )
 
 # They need packages of Debian, which `scripts/install-debian-packages linux` brings.
-_LINUX_MODULES = (rpmsg_tty_linux,)
+_LINUX_MODULES = (rpmsg_tty_linux, bitbang_spi_linux)
 
 
 def _by_name(modules: Iterable[ModuleType]) -> dict[str, Experiment]:

@@ -180,10 +180,12 @@ def unbuilt(
 ) -> str | None:
     """The digest of the ELF that `build_app` would have to build; None if it is in the cache.
 
+    Of a program for Linux it is unknown (None): the package `linux` builds it.
+
     Raises `FirmwareError` as `build_app` does.
     """
     found = load_app(app)
-    if found.prebuilt is not None:
+    if found.prebuilt is not None or found.linux is not None:
         return None
     recipe = app_recipe(found, board, with_defaults(app, settings), overrides)
     return None if is_kept(recipe) else digest(recipe)
@@ -259,11 +261,12 @@ def linux_recipe(app: App, board: str, settings: Settings) -> Recipe:
 
     Raises `FirmwareError` if the board has no build description for such programs.
     """
-    root = resources.firmware().resolve()
-    description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
-    if "linux" not in description:
-        raise FirmwareError(f"board {board}: its board.toml has no table linux")
-    toolchain = description["linux"]["toolchain"]
+    description = _board_toml(board).get("linux", {})
+    if "as" in description:
+        description = _board_toml(description["as"]).get("linux", {})
+    if "toolchain" not in description:
+        raise FirmwareError(f"board {board}: its board.toml has no toolchain for Linux")
+    toolchain = description["toolchain"]
     return Recipe(
         name=app.name,
         target=toolchain["target"],
@@ -312,10 +315,11 @@ def board_recipe(
     description for this core.
     """
     root = resources.firmware().resolve()
-    description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
+    description = _board_toml(board)
     own = description if core is None else description.get("cores", {}).get(core)
-    if own is None:
-        raise FirmwareError(f"board {board}: its board.toml has no core {core}")
+    if own is None or "toolchain" not in own:
+        of_core = f"core {core}" if core else "toolchain for firmware"
+        raise FirmwareError(f"board {board}: its board.toml has no {of_core}")
     toolchain = own["toolchain"]
     chosen = {**description.get("settings", {}), **(settings or {})}
     frequencies = clocks.macros(board, description.get("clocks", {}), overrides or {})
@@ -337,6 +341,12 @@ def board_recipe(
         ),
         sources=(*runtime, *_resolved(sources)),
     )
+
+
+def _board_toml(board: str) -> dict[str, Any]:
+    """The build description of a board. Raises `FirmwareError` if it has none."""
+    path = resources.firmware().resolve() / "boards" / board / "board.toml"
+    return _read_toml(path, f"board {board}")
 
 
 @once

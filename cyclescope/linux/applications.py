@@ -15,7 +15,7 @@ from cyclescope.board import Board
 from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Settings
 from cyclescope.errors import FirmwareError, UsageError
-from cyclescope.firmware import App, app_recipe, build, linux_recipe, with_defaults
+from cyclescope.firmware import App, Recipe, app_recipe, build, linux_recipe, with_defaults
 from cyclescope.firmware.apps import LinuxSystem
 from cyclescope.firmware.recipe import digest as digest_of_recipe
 from cyclescope.host import kept, leftovers
@@ -72,8 +72,12 @@ def _system(app: App) -> LinuxSystem:
     return app.linux
 
 
-def _others(app: App, board: str, settings: Settings, overrides: _Overrides | None) -> Mapping:
+def _others(
+    app: App, board: str, settings: Settings, overrides: _Overrides | None
+) -> Mapping[str, Recipe]:
     """The recipes of the programs for further cores, by the cores' labels."""
+    if not app.programs:
+        return {}
     return app_recipe(replace(app, sources=()), board, settings, overrides).programs
 
 

@@ -284,6 +284,8 @@ def _devicetree(given: str, board: LinuxBoard, chosen: Chosen) -> tuple[bytes, l
     pruned = vendor_devicetree.pruned(tree, board, chosen)
     names = ", ".join(pruned.disabled)
     notes = [f"{tree.file}: disabled, as they have no model: {names}"] if names else []
+    if pruned.added:
+        notes.append(f"{tree.file}: added, from the board's: {', '.join(pruned.added)}")
     return flattened.written(tree), notes
 
 

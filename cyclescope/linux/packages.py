@@ -32,8 +32,14 @@ def kernel() -> Path:
 
 
 def devicetree(name: str) -> Path:
-    """A devicetree of the kernel's package: `stm32mp157c-dk2`. Raises `UsageError` if not there."""
-    return _there(f"{_DEVICETREES}/{name}.dtb")
+    """A board's devicetree of the kernel's package. Raises `UsageError` if not there.
+
+    A board whose name begins with another's, `stm32mp157c-dk2-rf231`, is that with something added.
+    """
+    parts = name.split("-")
+    shorter = ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
+    there = (one for one in shorter if (folder() / _DEVICETREES / f"{one}.dtb").is_file())
+    return _there(f"{_DEVICETREES}/{next(there, name)}.dtb")
 
 
 def modules() -> Path:

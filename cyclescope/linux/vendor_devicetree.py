@@ -10,6 +10,7 @@ from cyclescope.errors import UsageError
 from cyclescope.linux.boards import LinuxBoard, enabled, is_enabled, texts
 from cyclescope.linux.chosen import Chosen, set_memory
 from cyclescope.linux.flattened import set_cells, set_strings
+from cyclescope.linux.wired import add_wired
 
 # Firmware in the secure world that no model stands for.
 _NO_FIRMWARE = frozenset({"linaro,optee-tz", "linaro,scmi-optee", "arm,scmi-smc", "arm,scmi"})
@@ -27,10 +28,11 @@ _Ranges = Sequence[tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Pruned:
-    """A devicetree, and the names of the nodes that were disabled."""
+    """A devicetree, and the names of the nodes that were disabled, and of those added."""
 
     tree: Node
     disabled: tuple[str, ...]
+    added: tuple[str, ...] = ()
 
 
 def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
@@ -50,7 +52,7 @@ def pruned(tree: Node, board: LinuxBoard, chosen: Chosen) -> Pruned:
     for node in disabled:
         _disable(node)
     _drop_suppliers(tree, {node.phandle for node in disabled})
-    return Pruned(tree, names)
+    return Pruned(tree, names, add_wired(tree, board))
 
 
 def _is_bus(node: Node) -> bool:

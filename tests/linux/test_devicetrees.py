@@ -12,7 +12,7 @@ from cyclescope import Board
 from cyclescope.board.description import devicetree
 from cyclescope.board.description.devicetree import Node
 from cyclescope.errors import UsageError
-from cyclescope.linux import flattened, own_devicetree, vendor_devicetree
+from cyclescope.linux import flattened, own_devicetree, vendor_devicetree, wired
 from cyclescope.linux.boards import LinuxBoard, texts
 from cyclescope.linux.chosen import Chosen
 
@@ -213,3 +213,28 @@ def test_the_console_is_set_up_as_a_loader_does() -> None:
         (0x4001000C, 556),
         (0x40010000, 0xD),
     ]
+
+
+def test_chips_on_pins_are_added_with_the_ports_of_the_other_tree(tmp_path: Path) -> None:
+    made = Board(f"{BOARD}-rf231")
+    board = LinuxBoard(made.name, made.tree, made.describe()["map"])
+    source = tmp_path / "vendor.dts"
+    source.write_text(
+        """/dts-v1/; / { #address-cells = <1>; #size-cells = <1>;
+        compatible = "st,stm32mp157c-dk2";
+        e: gpio@50006000 { gpio-controller; phandle = <0x51>; };
+        g: gpio@50008000 { gpio-controller; phandle = <0x52>; }; };"""
+    )
+    tree = devicetree.parse(source)
+    assert wired.add_wired(tree, board) == ("spi", "transceiver@0")
+    bus = next(node for node in tree.walk() if node.name == "spi")
+    assert bus.cells("sck-gpios") == [0x51, 12, 0]
+    (chip,) = bus.children
+    assert chip.cells("interrupt-parent") == [0x51]
+    assert chip.cells("reset-gpio") == [0x52, 3, 1]
+    assert chip.compatibles == ["atmel,at86rf231"]
+    assert not any(name.startswith("cyclescope,") for name in chip.props)
+    # a tree without the port
+    source.write_text('/dts-v1/; / { compatible = "st,stm32mp157c-dk2"; };')
+    with pytest.raises(UsageError, match="sck-gpios: the devicetree for Linux has no GPIO port"):
+        wired.add_wired(devicetree.parse(source), board)

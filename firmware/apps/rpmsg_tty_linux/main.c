@@ -1,5 +1,5 @@
 /* The report's client (published/stm32mp1_rpmsg_tty.toml) as a program for Linux: it writes blocks to a tty whose other
- * end is the M4, and reads how many bytes came. It prints the report's lines while it runs, and the results after it. */
+ * end is the M4, and reads how many bytes came. It prints the report's lines while it runs, the results after it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
