@@ -131,6 +131,8 @@ def _where(results: Sequence[ExperimentResult], report: Path | None, took: Took)
     unmade = sum(result.unmade for result in results)
     if unmade or any(result.unexplained for result in results):
         further = f", and {count(unmade, 'further run')}" if unmade else ""
-        yield Text(f"One run of each is explained. --explain: waits and profiles of all{further}.")
+        few = any(result.unexplained < len(result.runs) for result in results)
+        now = "One run of each" if few else "No run"
+        yield Text(f"{now} is explained. --explain: waits and profiles of all{further}.")
     if report is not None:
         yield Text(f"Report: {report} (opens offline). Full tables: cyclescope show [EXPERIMENT]")
