@@ -38,8 +38,9 @@ def build_system(
     """
     system = _system(app)
     complete = with_defaults(app.name, settings)
-    program = build(linux_recipe(app, board, complete))
+    # before a minute of compiling C's library: a package may be missing
     kernel = kernels.recognised(packages.kernel().read_bytes(), app.name).decompressed
+    program = build(linux_recipe(app, board, complete))
     own = [] if kernel.image is None else kallsyms.functions(kernel.image)
     made = Board(board, overrides)
     found = booting.assembled(
