@@ -37,6 +37,8 @@ _MOST_BYTES = 512 * _MIB
 _MOST_DEVICETREE_BYTES = _MIB  # Linux maps as much of it when it starts
 # From the start of RAM on, as U-Boot has them on an STM32MP1; further up for a larger kernel.
 _ZIMAGE_AT, _DEVICETREE_AT = 32 * _MIB, 64 * _MIB
+# The function that switches tasks.
+_SWITCH = "__switch_to"
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,11 @@ def assembled(
     symbols = [
         one for found in (_own_symbols(kernel, parts), functions, *programs) for one in found
     ]
+    if not any(one.name == _SWITCH for one in functions):
+        lacks = "the kernel's kallsyms lack it" if functions else "the kernel has no kallsyms"
+        notes += [
+            f"profiles will not know the tasks, for want of {_SWITCH}: {lacks}; --symbols vmlinux"
+        ]
     carried = list(firmware.carried(initrd, layout.initrd_at, board))
     return Bootable(executable.executable(layout.stub_at, parts, symbols, carried), tuple(notes))
 

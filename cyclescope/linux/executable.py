@@ -18,7 +18,7 @@ _EXECUTABLE_FILE, _ARM, _EABI5 = 2, 40, 0x05000000
 _LOAD, _READ_WRITE_EXECUTE = 1, 7
 _CODE, _SYMBOLS, _STRINGS, _NO_BYTES = 1, 2, 3, 8
 _WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4
-_ABSOLUTE, _LABEL, _FUNCTION = 0xFFF1, 0, 2
+_ABSOLUTE, _LABEL, _OBJECT, _FUNCTION = 0xFFF1, 0, 1, 2
 _SECTION_NAMES = b"\0.text\0.data\0.symtab\0.strtab\0.shstrtab\0"
 
 
@@ -45,11 +45,12 @@ class Part:
 def executable(
     entry: int,
     parts: Sequence[Part],
-    functions: Sequence[KernelSymbol],
+    known: Sequence[KernelSymbol],
     labels: Sequence[KernelSymbol] = (),
 ) -> bytes:
-    """The bytes of an ELF file for 32-bit Arm with these segments, functions and labels."""
-    symbols = [*((one, _FUNCTION) for one in functions), *((one, _LABEL) for one in labels)]
+    """The bytes of an ELF file for 32-bit Arm with these segments, symbols and labels."""
+    symbols = [(one, _FUNCTION if one.is_code else _OBJECT) for one in known]
+    symbols += [(one, _LABEL) for one in labels]
     contents = [_padded(part.data) for part in parts]
     places = [_HEADER.size + _SEGMENT.size * len(parts)]
     for content in contents:

@@ -32,17 +32,28 @@ _LOWEST_OF_KERNEL = 1 << 30
 _OF_CODE = frozenset("TtWw")
 
 
+VARIABLES = frozenset({"modules"})
+"""Variables beside the functions: the list of modules, from which a profile has their names."""
+
+
 @dataclass(frozen=True)
 class KernelSymbol:
-    """A function of the kernel: virtual address, bytes up to the next symbol, name."""
+    """A function of the kernel, or one of `VARIABLES`: virtual address, size, name.
+
+    The size is the number of bytes up to the next symbol.
+    """
 
     address: int
     size: int
     name: str
+    is_code: bool = True
 
 
 def functions(image: bytes) -> list[KernelSymbol]:
-    """The functions of a decompressed kernel by address; none if it has no such tables."""
+    """The functions of a decompressed kernel, and `VARIABLES`, by address.
+
+    There are none if it has no such tables.
+    """
     for tokens in _tokens(image):
         for names_at, count in _names(image, tokens):
             names = list(_decoded(image, names_at, count, tokens.texts))
@@ -187,8 +198,9 @@ def _sized(addresses: list[int], names: list[str]) -> list[KernelSymbol]:
     for address, name in zip(reversed(addresses), reversed(names), strict=True):
         if address != reached:
             end, reached = reached, address
-        if name[:1] in _OF_CODE and end > address:
-            found.append(KernelSymbol(address, end - address, name[1:]))
+        is_code = name[:1] in _OF_CODE
+        if end > address and (is_code or name[1:] in VARIABLES):
+            found.append(KernelSymbol(address, end - address, name[1:], is_code))
     return distinct(found)
 
 

@@ -7,15 +7,18 @@ from pathlib import Path
 
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
-from cyclescope.linux.kallsyms import KernelSymbol, distinct
+from cyclescope.linux.kallsyms import VARIABLES, KernelSymbol, distinct
 
 # A vmlinux with debug information has some hundred MiB.
 _MOST_BYTES = 2048 << 20
 _DYNAMIC = "ET_DYN"
+_FUNCTION = "STT_FUNC"
 
 
 def read_symbols(path: Path, name: str = "") -> list[KernelSymbol]:
     """The functions of a file, sorted; with a program's name, `name:function`.
+
+    Without one, it is a kernel, which has `VARIABLES`, too.
 
     Raises `UsageError` if it is not an ELF file with symbols and fixed addresses, `OSError` if it
     can't be read.
@@ -35,10 +38,14 @@ def read_symbols(path: Path, name: str = "") -> list[KernelSymbol]:
             raise UsageError(f"--symbols {shown}: {what}")
         found = [
             KernelSymbol(
-                symbol.entry.st_value & ~1, symbol.entry.st_size, _named(name, symbol.name)
+                symbol.entry.st_value & ~1,
+                symbol.entry.st_size,
+                _named(name, symbol.name),
+                symbol.entry.st_info.type == _FUNCTION,
             )
             for symbol in table.iter_symbols()
-            if symbol.entry.st_info.type == "STT_FUNC" and symbol.entry.st_value
+            if symbol.entry.st_value
+            and (symbol.entry.st_info.type == _FUNCTION or (not name and symbol.name in VARIABLES))
         ]
     except (ELFError, ValueError, KeyError) as error:
         raise UsageError(f"--symbols {shown}: not an ELF file: {error}") from None

@@ -8,7 +8,7 @@ use crate::elf::Machine;
 use crate::elf::debug::Place;
 use crate::faults::CoreFault;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::{WaitShare, WaitedFor};
 use crate::state::{Fresh, State};
@@ -437,6 +437,11 @@ pub trait Core: Debugged + State + Send {
     /// The profile so far; `None` if the core is not profiled.
     fn profiled(&mut self, _bus: &Bus, _cut: Option<Cut>) -> Option<CoreProfile> {
         None
+    }
+
+    /// The functions that its kernel has loaded at run time, by address, as far as a profile knows them.
+    fn loaded_functions(&self) -> &[LoadedFunction] {
+        &[]
     }
 
     /// The part of its time after `end`, which has passed, if the core is then in an access.

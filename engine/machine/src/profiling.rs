@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::Machine;
-use super::programs::functions_of;
+use super::programs::{Program, functions_of};
 use engine::core::Cut;
 use engine::elf;
 use engine::elf::debug::{self, Place};
 use engine::elf::names::Names;
 use engine::observe::profile::{
-    CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTaskSlice, Slices, TaskName,
+    CallPath, CoreProfile, LinuxKernel, LoadedFunction, PathKind, ProfileOptions, ShownCall, ShownTaskSlice, Slices,
+    TaskName,
 };
 use engine::observe::trace::{CoreSlice, CoreTasks, TaskSlice};
 use engine::state::State;
@@ -77,8 +78,9 @@ impl Machine {
             let functions = program.map(|program| functions_of(&program.image)).unwrap_or_default();
             let task_name = program.and_then(|program| task_name(&program.elf));
             let watched = self.profiled.watched.get(core).cloned().unwrap_or_default();
+            let linux = program.filter(|_| self.cores[core].machine() == elf::Machine::Arm).and_then(linux_kernel);
             let Profiled { by_site, slices, .. } = self.profiled;
-            self.cores[core].profile(&ProfileOptions { functions, watched, task_name, slices, by_site });
+            self.cores[core].profile(&ProfileOptions { functions, watched, task_name, linux, slices, by_site });
         }
     }
 
@@ -162,12 +164,14 @@ impl Machine {
 
     /// By path: its task, and its last function.
     fn named_paths(&self, profile: &CoreProfile) -> Vec<Named> {
-        let image = self.core_named(&profile.name).and_then(|core| self.program(core)).map(|program| &program.image);
+        let core = self.core_named(&profile.name);
+        let image = core.and_then(|core| self.program(core)).map(|program| &program.image);
         let names = Names::default();
+        let loaded = |address: u32| Some(loaded_at(self.cores[core?].loaded_functions(), address)?.name.clone());
         let function = |address: u32| {
             let symbol = image.and_then(|image| image.function_at(address));
             let name = symbol.map(|symbol| names.readable(&symbol.name)).filter(|name| !name.is_empty());
-            name.unwrap_or_else(|| format!("{address:#x}"))
+            name.or_else(|| loaded(address)).unwrap_or_else(|| format!("{address:#x}"))
         };
         let mut named: Vec<Named> = Vec::with_capacity(profile.paths.len());
         for CallPath { parent, kind, address, name, .. } in &profile.paths {
@@ -188,19 +192,53 @@ impl Machine {
     /// The source places of addresses in a core's program, each with the innermost function first; `None` if there is
     /// no such core.
     pub fn places(&self, core: &str, addrs: &[u32]) -> Option<Vec<Vec<Place>>> {
-        let program = self.program(self.core_named(core)?);
+        let core = self.core_named(core)?;
         let unknown =
             || vec![vec![Place { function: String::new(), file: None, line: None, column: None }]; addrs.len()];
-        Some(program.map_or_else(unknown, |program| debug::places_of(&program.elf, &program.image, addrs)))
+        let known = |program: &Program| debug::places_of(&program.elf, &program.image, addrs);
+        let mut places = self.program(core).map_or_else(unknown, known);
+        let loaded = self.cores[core].loaded_functions();
+        for (frames, addr) in places.iter_mut().zip(addrs) {
+            if let [place] = &mut frames[..]
+                && place.function.is_empty()
+                && let Some(function) = loaded_at(loaded, *addr)
+            {
+                place.function.clone_from(&function.name);
+            }
+        }
+        Some(places)
     }
 
-    /// The functions of a core's program: address, size, name.
+    /// The functions of a core's program, and those that its kernel has loaded: address, size, name.
     pub fn functions(&self, core: &str) -> Option<Vec<(u32, u32, String)>> {
-        let program = self.program(self.core_named(core)?)?;
+        let core = self.core_named(core)?;
+        let program = self.program(core)?;
         let names = Names::default();
         let symbols = program.image.symbols.iter();
-        Some(symbols.map(|symbol| (symbol.addr, symbol.bytes, names.readable(&symbol.name))).collect())
+        let own = symbols.map(|symbol| (symbol.addr, symbol.bytes, names.readable(&symbol.name)));
+        let loaded = self.cores[core].loaded_functions().iter();
+        Some(own.chain(loaded.map(|one| (one.address, one.bytes, one.name.clone()))).collect())
     }
+}
+
+/// The function of a module that contains an address, of functions by address.
+fn loaded_at(functions: &[LoadedFunction], address: u32) -> Option<&LoadedFunction> {
+    let before = functions.partition_point(|function| function.address <= address);
+    let last = functions[..before].last()?;
+    (address - last.address < last.bytes.max(1)).then_some(last)
+}
+
+/// What a program has if it is a Linux kernel.
+fn linux_kernel(program: &Program) -> Option<LinuxKernel> {
+    let address = |name: &str| elf::addresses_of(&program.elf, &[name]).first().copied();
+    let symbols = &program.image.symbols;
+    let function = |name: &str| symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.addr);
+    function("ret_from_fork")?;
+    Some(LinuxKernel {
+        switches: function("__switch_to")?,
+        loads: function("do_init_module"),
+        modules: address("modules"),
+    })
 }
 
 /// A real-time operating system whose tasks have names.

@@ -16,10 +16,14 @@
 
 mod exceptions;
 mod lights;
+mod linux;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use lights::{Light, Lights};
+pub(crate) use linux::{Reached, TaskSwitch};
+
+use linux::{NO_TASK, OwnTasks};
 
 use super::profiler::{ELSEWHERE, Profile};
 use crate::event_rates::Source;
@@ -87,6 +91,8 @@ struct Stack {
     frames: Vec<Frame>,
     /// Where it resumes if an exception has left it: address and stack pointer.
     interrupted: Option<(u32, u32)>,
+    /// The address of a kernel's structure of the task, or [`NO_TASK`].
+    owner: u32,
 }
 
 /// Begin or end of a call of a watched function that has not been accounted for yet.
@@ -130,6 +136,8 @@ pub(crate) struct Calls {
     functions: Functions,
     /// The bits of a block's address that are part of the address.
     address_mask: u32,
+    /// A kernel that says which task runs.
+    tasks: OwnTasks,
     /// The core has begun to run.
     has_begun: bool,
     /// A decided jump that follows a delay slot: its flow, and its return address.
@@ -162,12 +170,13 @@ impl Calls {
     /// No calls yet; `address_mask` has the address bits of a block's address.
     pub fn new(address_mask: u32) -> Calls {
         Calls {
-            current: Stack { task: 0, frames: Vec::new(), interrupted: None },
+            current: Stack { task: 0, frames: Vec::new(), interrupted: None, owner: NO_TASK },
             parked: Vec::new(),
             lights: Lights::new(),
             sources: Vec::new(),
             functions: Functions::default(),
             address_mask,
+            tasks: OwnTasks::default(),
             has_begun: false,
             delayed: None,
             lost: 0,
@@ -369,6 +378,7 @@ impl Calls {
             Flow::On if self.is_function(target) => self.branch(on, target, sp, now),
             Flow::On => {}
             Flow::Call => self.call(on, return_pc, target, sp, now),
+            Flow::Jump if self.is_switching() => self.switch_task(on, target, sp, now),
             Flow::Jump => {
                 let top = self.current.frames.last();
                 if top.is_some_and(|top| top.return_pc == target && top.sp == sp) {
@@ -499,6 +509,7 @@ impl Calls {
             self.news.push(News { section, number: self.begun, what: What::Begun(returns) });
             self.begun += 1;
         }
+        self.tasks.meet(frame.function);
         if !self.asked.is_empty()
             && let Some(calls) = self.asked.get_mut(&frame.function)
         {
@@ -558,7 +569,8 @@ impl Calls {
             self.pop_to(on, above + place + 1, now);
             return self.end_call(on, now);
         }
-        if self.go_back_to_parked(on, target, sp, now) {
+        let has_own_tasks = self.tasks.are_some();
+        if !has_own_tasks && self.go_back_to_parked(on, target, sp, now) {
             return;
         }
         // The innermost call above the last exception.
@@ -569,7 +581,7 @@ impl Calls {
             None if is_entry => self.enter(on, NOWHERE, target, NOWHERE, now),
             None => {}
             Some(top) if is_entry && (top.sp == sp || top.sp == NOWHERE) => self.tail_call(on, top, target, now),
-            Some(_) if is_entry => self.begin_task(on, target, now),
+            Some(_) if is_entry && !has_own_tasks => self.begin_task(on, target, now),
             Some(top) if top.sp != NOWHERE && sp > top.sp => {
                 // What longjmp goes back to has called setjmp, so it has a frame: its stack pointer is below the one
                 // that it was called with. A call that began with just this one was made by it.
@@ -607,9 +619,14 @@ impl Calls {
     fn park(&mut self, stack: Stack) {
         if self.parked.len() == MOST_PARKED {
             let oldest = self.parked.remove(0);
-            oldest.frames.iter().for_each(|frame| self.count_out(frame, What::Lost));
+            self.lose(&oldest);
         }
         self.parked.push(stack);
+    }
+
+    /// The calls of a stack are no longer followed.
+    fn lose(&mut self, stack: &Stack) {
+        stack.frames.iter().for_each(|frame| self.count_out(frame, What::Lost));
     }
 
     /// Starts an unknown stack at `target`.
@@ -617,7 +634,10 @@ impl Calls {
         let Some(task) = on.as_mut().map_or(Some(0), |profile| profile.add_task(target & self.address_mask)) else {
             return;
         };
-        let stack = Stack { task, frames: Vec::new(), interrupted: None };
+        self.begin_stack(on, Stack { task, frames: Vec::new(), interrupted: None, owner: NO_TASK }, target, now);
+    }
+
+    fn begin_stack(&mut self, on: &mut Option<Box<Profile>>, stack: Stack, target: u32, now: u64) {
         let left = self.switch_to(on, stack, now);
         self.park(left);
         if self.is_entry(target) {

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::Cpu;
 use super::block::TAKEN;
-use super::calls::{Calls, Flow};
+use super::calls::{Calls, Flow, Reached};
 use super::isa::Isa;
+use super::memory_system::Mmu as _;
+use super::profiler::linux::Words;
 use super::shell::Shell;
 use crate::bus::Bus;
 use crate::event_rates::Source;
@@ -48,7 +50,8 @@ impl Shell {
             profile.arrive(calls.here());
             self.counts = profile.counts();
         }
-        if calls.has_news() || self.profile.as_ref().is_some_and(|profile| profile.has_unnamed()) {
+        let has_unnamed = self.profile.as_ref().is_some_and(|profile| profile.has_unnamed());
+        if calls.has_news() || calls.have_reached_kernel() || has_unnamed {
             self.deadline.hold();
         }
     }
@@ -185,11 +188,58 @@ impl<I: Isa> Cpu<I> {
         }
         self.charge_last();
         let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
+        let is_privileged = self.isa.mmu().is_privileged();
         self.report_calls(|calls, profile| {
+            if calls.have_kernel() {
+                return calls.return_in_kernel(profile, (pc, sp), is_privileged, now);
+            }
             profile.iter_mut().for_each(|profile| profile.look_at_task(bus));
             calls.exception_return(profile, pc, sp, now);
             profile.iter_mut().for_each(|profile| profile.leave_unnamed());
         });
+    }
+
+    // ---- A kernel's own tasks
+
+    /// Looks at the kernel's task or module, where the core has just called a function that says more of it.
+    #[inline(always)]
+    pub(super) fn meet_kernel(&mut self, bus: &Bus) {
+        if self.shell.calls.as_ref().is_some_and(|calls| calls.have_reached_kernel()) {
+            self.look_at_kernel(bus);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_kernel(&mut self, bus: &Bus) {
+        self.shell.deadline.release();
+        let arguments = I::arguments(self);
+        let Shell { calls: Some(calls), profile, .. } = &mut self.shell else { return };
+        let reached = calls.take_reached();
+        let Some(linux) = profile.as_mut().and_then(|profile| profile.linux()) else { return };
+        let memory = Words { view: self.isa.mmu(), bus };
+        let loaded = match reached {
+            Some(Reached::Switch) => {
+                let (switch, loaded) = linux.switch(arguments, &memory);
+                if let Some(switch) = switch {
+                    calls.expect_switch(switch);
+                }
+                loaded
+            }
+            Some(Reached::Load) => linux.load(arguments[0], &memory),
+            None => return,
+        };
+        if !loaded.is_empty() {
+            calls.know(&Functions { entries: loaded.clone(), whole: loaded });
+        }
+    }
+
+    /// Names the tasks of a kernel as they are called now.
+    pub(super) fn name_tasks(&mut self, bus: &Bus) {
+        let memory = Words { view: self.isa.mmu(), bus };
+        if let Some(linux) = self.shell.profile.as_mut().and_then(|profile| profile.linux()) {
+            linux.name_tasks(&memory);
+        }
     }
 
     fn report_calls(&mut self, report: impl FnOnce(&mut Calls, &mut Option<Box<super::profiler::Profile>>)) {

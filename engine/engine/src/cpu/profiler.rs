@@ -7,6 +7,7 @@
 
 pub mod counters;
 mod following;
+pub mod linux;
 pub mod paths;
 pub mod reporting;
 mod saving;
@@ -14,6 +15,7 @@ mod slices;
 mod switches;
 
 use counters::{Cause, Counters, Own, Rows, Step, What};
+use linux::Linux;
 use paths::{Call, NO_SITE, Paths};
 use reporting::AtRate;
 use slices::KeptSlices;
@@ -27,7 +29,7 @@ use super::cost::Breakdown;
 use super::memory_system::{Accounts, LONG_CYCLES};
 use crate::bus::Bus;
 use crate::event_rates::Source;
-use crate::observe::profile::{ProfileOptions, TaskName};
+use crate::observe::profile::{LoadedFunction, ProfileOptions, TaskName};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -67,6 +69,8 @@ pub struct Profile {
     task_name: String,
     /// The path of a stack that has begun without a name.
     unnamed: Option<u32>,
+    /// The Linux kernel that runs.
+    linux: Option<Box<Linux>>,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
     /// Calls kept for a timeline.
@@ -126,6 +130,7 @@ impl Profile {
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
             unnamed: None,
+            linux: options.linux.as_ref().map(|kernel| Box::new(Linux::new(kernel, now == 0))),
             interrupts: Vec::new(),
             slices: options.slices.map(KeptSlices::new),
             switches: options.slices.map(|slices| Switches::new(slices.most, Switch { at: now, task })),
@@ -189,6 +194,22 @@ impl Profile {
         let task = self.paths.add_task(self.counters.get_mut(), address, name);
         self.unnamed = task.filter(|_| is_unnamed);
         task
+    }
+
+    /// The path of a task of the Linux kernel that begins at an address.
+    pub fn add_task_of(&mut self, owner: u32, address: u32) -> u32 {
+        let Profile { linux: Some(linux), paths, counters, .. } = self else { return 0 };
+        linux.begin_task(owner, || paths.add_task(counters.get_mut(), address, String::new()))
+    }
+
+    /// The Linux kernel that runs.
+    pub fn linux(&mut self) -> Option<&mut Linux> {
+        self.linux.as_deref_mut()
+    }
+
+    /// The functions of modules that the kernel has loaded.
+    pub fn loaded_functions(&self) -> &[LoadedFunction] {
+        self.linux.as_ref().map_or(&[], |linux| linux.loaded())
     }
 
     /// Marks a stack that has begun as unnamed.

@@ -16,7 +16,7 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Number of registers that operations can name: any 8-bit number is valid.
@@ -235,6 +235,7 @@ impl<I: Isa> Cpu<I> {
         }
         self.settle_calls();
         self.shell.name_task(bus);
+        self.meet_kernel(bus);
         I::follow_jump(self, bus);
         (self.shell.instructions, self.shell.exceptions) != before
     }
@@ -591,7 +592,12 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn profiled(&mut self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         self.charge_last();
+        self.name_tasks(bus);
         self.shell.profile(bus, cut)
+    }
+
+    fn loaded_functions(&self) -> &[LoadedFunction] {
+        self.shell.profile.as_ref().map_or(&[], |profile| profile.loaded_functions())
     }
 
     fn cut(&self, end: Ps) -> Option<Cut> {

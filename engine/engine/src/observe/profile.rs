@@ -22,6 +22,8 @@ pub struct ProfileOptions {
     pub watched: Vec<u32>,
     /// Where the names of a kernel's tasks are.
     pub task_name: Option<TaskName>,
+    /// The Linux kernel that the program is.
+    pub linux: Option<LinuxKernel>,
     /// Calls of all functions are kept one by one for a timeline.
     pub slices: Option<Slices>,
     /// Calls of a function from different places of another one are different paths.
@@ -51,6 +53,28 @@ pub struct TaskName {
     pub bytes: u32,
     /// The task has a pointer to its name.
     pub is_pointer: bool,
+}
+
+/// The virtual addresses in a Linux kernel for Arm at which its tasks and modules become known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub struct LinuxKernel {
+    /// `__switch_to`: it switches from the task in r0, with the `thread_info` in r1, to that with the one in r2.
+    pub switches: u32,
+    /// `do_init_module`: it calls the module in r0 for the first time.
+    pub loads: Option<u32>,
+    /// The variable `modules`: the list of those that have been loaded.
+    pub modules: Option<u32>,
+}
+
+/// A function that a kernel has loaded at run time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+pub struct LoadedFunction {
+    /// Its address.
+    pub address: u32,
+    /// Its size; 0 if unknown.
+    pub bytes: u32,
+    /// Its name, with that of its module: "virtblk_probe [virtio_blk]".
+    pub name: String,
 }
 
 /// A call for a timeline, or skipped iterations of a polling loop together with their calls.

@@ -28,7 +28,10 @@ impl Shell {
         if let Some(profile) = &mut self.profile {
             profile.follow_rates(&self.rates);
             let task = profile.first_task();
-            self.calls.iter_mut().for_each(|calls| calls.begin_profile(task));
+            self.calls.iter_mut().for_each(|calls| {
+                calls.begin_profile(task);
+                calls.follow_kernel(options.linux.as_ref());
+            });
         }
         self.follow_path();
         self.profile.is_some()

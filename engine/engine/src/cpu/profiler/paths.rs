@@ -6,6 +6,8 @@ use crate::state::{Fresh, State};
 
 /// Most paths. Further paths are merged into the path below which they would be.
 const MOST_PATHS: usize = 1 << 14;
+/// Most tasks beyond these: a task that has no room would be another one's time.
+const MOST_TASKS: usize = 1 << 10;
 /// Most calls of watched functions that are kept one by one.
 const MOST_CALLS: usize = 1 << 20;
 
@@ -194,7 +196,7 @@ impl Paths {
     }
 
     fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind, site: u32) -> Option<u32> {
-        if self.all.len() >= MOST_PATHS {
+        if self.all.len() >= MOST_PATHS + if parent.is_none() { MOST_TASKS } else { 0 } {
             return None;
         }
         let counts = counters.add_path()?;

@@ -78,7 +78,7 @@ impl Profile {
             name: reported.name.to_owned(),
             rates: rates.collect(),
             causes: causes.names,
-            paths: self.paths.all.iter().map(|path| described(path, reported)).collect(),
+            paths: self.described_paths(reported),
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
             slices: self.reported_slices(reported),
@@ -92,6 +92,15 @@ impl Profile {
             interrupts: self.interrupts.iter().filter_map(|taken| reported_interrupt(taken, reported)).collect(),
             notes: self.notes(reported.calls.map_or(0, |calls| calls.lost)),
         }
+    }
+
+    fn described_paths(&self, reported: &Reported) -> Vec<CallPath> {
+        let described = |(number, path)| {
+            let described = described(path, reported);
+            let name = self.linux.as_ref().and_then(|linux| linux.name_of(number)).map(str::to_owned);
+            CallPath { name: name.unwrap_or(described.name), ..described }
+        };
+        (0..).zip(&self.paths.all).map(described).collect()
     }
 
     /// Leaves out cycles of the long wait charged last, within which the run has ended. The number of cycles left out
@@ -143,7 +152,7 @@ impl Profile {
     }
 
     fn notes(&self, lost_calls: u64) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.linux.as_ref().map(|linux| linux.notes()).unwrap_or_default();
         if self.paths.merged > 0 {
             notes.push(format!(
                 "there are too many call paths: {} calls along further ones belong to their callers",

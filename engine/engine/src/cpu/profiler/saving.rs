@@ -24,6 +24,8 @@ impl State for Profile {
         self.names_tasks.save(to);
         to.field("task_name");
         self.task_name.save(to);
+        to.field("linux");
+        self.linux.save(to);
         to.field("interrupts");
         self.interrupts.save(to);
         to.field("slices");
@@ -48,6 +50,7 @@ impl State for Profile {
         self.last_pc.load(from)?;
         self.names_tasks.load(from)?;
         self.task_name.load(from)?;
+        self.linux.load(from)?;
         self.interrupts.load(from)?;
         self.slices.load(from)?;
         self.switches.load(from)?;
@@ -71,6 +74,7 @@ impl Fresh for Profile {
             names_tasks: None,
             task_name: String::new(),
             unnamed: None,
+            linux: None,
             interrupts: Vec::new(),
             slices: None,
             switches: None,

@@ -1,7 +1,7 @@
 use super::paths::Kind;
 use super::*;
-use crate::cpu::calls::{Flow, MOST_FRAMES};
-use crate::observe::profile::{Functions, ProfileOptions, Slices};
+use crate::cpu::calls::{Flow, MOST_FRAMES, Reached, TaskSwitch};
+use crate::observe::profile::{Functions, LinuxKernel, ProfileOptions, Slices};
 
 const IRQ: Source = Source { name: "interrupt", number: Some(7), input: Some(7) };
 
@@ -414,4 +414,82 @@ fn calls_that_are_asked_for_are_counted_in_all_stacks() {
     profile.exception_return(0x234, 0x7f80, 99);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 100);
     assert!(!profile.calls.are_under_way(0x200) && profile.calls.are_under_way(0x400));
+}
+
+// ---- A kernel that says which task runs
+
+/// Tasks by the addresses of their structures.
+const IDLE: u32 = 0xc100_0000;
+const FIRST: u32 = 0xc200_0000;
+
+/// The function at 0x300 switches tasks.
+fn kernel() -> Followed {
+    let linux = LinuxKernel { switches: 0x300, ..LinuxKernel::default() };
+    let mut profile = Followed::with(ProfileOptions { linux: Some(linux.clone()), ..Default::default() }, 0);
+    profile.calls.follow_kernel(Some(&linux));
+    profile
+}
+
+/// Calls it, with the stack pointer `sp`, and goes on at `target` with that of the other task.
+fn switch(profile: &mut Followed, (from, to): (Option<u32>, u32), sp: u32, (target, with): (u32, u32), now: u64) {
+    call(profile, 0x118, 3, sp, now);
+    assert_eq!(profile.calls.take_reached(), Some(Reached::Switch));
+    profile.calls.expect_switch(TaskSwitch { from, to });
+    // What it calls returns to it.
+    call(profile, 0x310, 6, sp, now + 1);
+    profile.follow(Flow::Jump, 0x620, 0x310, sp, now + 2);
+    profile.follow(Flow::Jump, 0x320, target, with, now + 3);
+}
+
+#[test]
+fn a_kernel_says_which_task_runs() {
+    let mut profile = kernel();
+    switch(&mut profile, (Some(IDLE), FIRST), 0xc900, (0x400, 0xd800), 10);
+    assert_eq!(path(&profile), [4]);
+    // A jump to an entry with another stack pointer is no switch.
+    call(&mut profile, 0x410, 5, 0xd700, 20);
+    profile.follow(Flow::Jump, 0x520, 0x700, 0xd000, 24);
+    assert_eq!(path(&profile), [4, 5]);
+    switch(&mut profile, (Some(FIRST), IDLE), 0xd600, (0x118, 0xc900), 30);
+    assert_eq!(path(&profile), [1]);
+    switch(&mut profile, (Some(IDLE), FIRST), 0xc900, (0x118, 0xd600), 40);
+    assert_eq!(path(&profile), [4, 5]);
+    // The task ends. Another one begins in its memory, and on its stack.
+    switch(&mut profile, (Some(FIRST), IDLE), 0xd600, (0x118, 0xc900), 50);
+    switch(&mut profile, (Some(IDLE), FIRST), 0xc900, (0x700, 0xd800), 60);
+    assert_eq!(path(&profile), [7]);
+    switch(&mut profile, (Some(FIRST), IDLE), 0xd600, (0x118, 0xc900), 70);
+    switch(&mut profile, (Some(IDLE), FIRST), 0xc900, (0x118, 0xd600), 80);
+    assert_eq!(path(&profile), [7]);
+}
+
+fn exception_return(profile: &mut Followed, to: (u32, u32), is_privileged: bool, now: u64) {
+    profile.calls.return_in_kernel(&mut profile.profile, to, is_privileged, now);
+    profile.arrive();
+}
+
+#[test]
+fn in_a_kernel_an_exception_stays_in_its_task() {
+    let mut profile = kernel();
+    // A program begins in a task that was the kernel's only.
+    exception_return(&mut profile, (0x200, 0x8000), false, 10);
+    assert_eq!(path(&profile), [2]);
+    call(&mut profile, 0x210, 4, 0x7f00, 20);
+    profile.exception(IRQ, 0x420, 0x7e00, 30);
+    profile.handler(0x500, 32);
+    // Its handler goes on in another mode.
+    exception_return(&mut profile, (0x600, 0xd000), true, 40);
+    assert_eq!(path(&profile), [2, 4, 99, 6]);
+    // A signal: the program's handler begins, and ends.
+    exception_return(&mut profile, (0x704, 0x7d00), false, 50);
+    assert_eq!(profile.paths.all[profile.here as usize].kind, Kind::Function(0x704));
+    profile.exception(IRQ, 0x710, 0x7d00, 60);
+    profile.handler(0x500, 62);
+    exception_return(&mut profile, (0x420, 0x7e00), false, 70);
+    assert_eq!(path(&profile), [2, 4]);
+    // Another program replaces it.
+    profile.exception(IRQ, 0x424, 0x7e00, 80);
+    profile.handler(0x500, 82);
+    exception_return(&mut profile, (0x700, 0x8f00), false, 90);
+    assert_eq!(path(&profile), [7]);
 }
