@@ -52,7 +52,7 @@ class KernelSymbol:
 def functions(image: bytes) -> list[KernelSymbol]:
     """The functions of a decompressed kernel, and `VARIABLES`, by address.
 
-    There are none if it has no such tables.
+    The list is empty if it has no such tables.
     """
     for tokens in _tokens(image):
         for names_at, count in _names(image, tokens):

@@ -51,8 +51,9 @@ def core_profile(
     charges: list[list[Charge]] = [[] for _ in raw["costs"]]
     for cost, cause, rate, charged in raw["charges"]:
         charges[cost].append(Charge(cause, rate, charged))
+    has_merged = raw.get("merged", 0) > 0
     costs = [
-        _cost(tree, known, cost, charged)
+        _cost(tree, known, cost, charged, has_merged)
         for cost, charged in zip(raw["costs"], charges, strict=True)
     ]
     found = CoreProfile(
@@ -145,7 +146,10 @@ def _path(raw: tuple[Any, ...], site: int, known: _Known) -> Path:
     parent, kind, address, name, calls, total, longest, shortest, longest_at_ps = raw
     place = known.function(address)
     begin = place.function if place else f"{address:#010x}"
-    if kind == FUNCTION:
+    if kind == FUNCTION and name:
+        # another function is there now
+        place = Place(name)
+    elif kind == FUNCTION:
         name = begin
     elif kind == TASK and not name:
         name = FIRST_STACK if address == _NONE else f"stack of {begin}"
@@ -180,12 +184,20 @@ class _Tree:
         return self._added[key]
 
 
-def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequence[Charge]) -> Cost:
+def _cost(
+    tree: _Tree,
+    known: _Known,
+    raw: tuple[int, int, int],
+    charges: Sequence[Charge],
+    has_merged: bool,
+) -> Cost:
     path, address, executions = raw
     places = known.of(address)
     function = known.function(address)
-    # code after reset, or at the start of a task, has no caller
-    if tree.paths[path].kind == TASK and function is not None:
+    # code after reset, or at the start of a task, has no caller; merged calls have their caller's
+    if function is not None and (
+        tree.paths[path].kind == TASK or (has_merged and tree.paths[path].name != function.function)
+    ):
         path = tree.within(path, FUNCTION, function)
     for place in places[-2::-1]:
         path = tree.within(path, INLINED, place)

@@ -181,7 +181,7 @@ impl Machine {
                 None => (name.clone(), named.len() as u32),
             };
             let own = match (kind, address) {
-                (PathKind::Function, Some(address)) => function(*address),
+                (PathKind::Function, Some(address)) if name.is_empty() => function(*address),
                 _ => name.clone(),
             };
             named.push(Named { task, stack, name: own });

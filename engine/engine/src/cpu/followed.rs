@@ -216,17 +216,17 @@ impl<I: Isa> Cpu<I> {
         let arguments = I::arguments(self);
         let Shell { calls: Some(calls), profile, .. } = &mut self.shell else { return };
         let reached = calls.take_reached();
-        let Some(linux) = profile.as_mut().and_then(|profile| profile.linux()) else { return };
+        let Some((linux, paths)) = profile.as_mut().and_then(|profile| profile.linux()) else { return };
         let memory = Words { view: self.isa.mmu(), bus };
         let loaded = match reached {
             Some(Reached::Switch) => {
-                let (switch, loaded) = linux.switch(arguments, &memory);
+                let (switch, loaded) = linux.switch(arguments, paths, &memory);
                 if let Some(switch) = switch {
                     calls.expect_switch(switch);
                 }
                 loaded
             }
-            Some(Reached::Load) => linux.load(arguments[0], &memory),
+            Some(Reached::Load) => linux.load(arguments[0], paths, &memory),
             None => return,
         };
         if !loaded.is_empty() {
@@ -237,7 +237,7 @@ impl<I: Isa> Cpu<I> {
     /// Names the tasks of a kernel as they are called now.
     pub(super) fn name_tasks(&mut self, bus: &Bus) {
         let memory = Words { view: self.isa.mmu(), bus };
-        if let Some(linux) = self.shell.profile.as_mut().and_then(|profile| profile.linux()) {
+        if let Some((linux, _)) = self.shell.profile.as_mut().and_then(|profile| profile.linux()) {
             linux.name_tasks(&memory);
         }
     }

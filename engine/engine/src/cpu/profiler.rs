@@ -202,9 +202,9 @@ impl Profile {
         linux.begin_task(owner, || paths.add_task(counters.get_mut(), address, String::new()))
     }
 
-    /// The Linux kernel that runs.
-    pub fn linux(&mut self) -> Option<&mut Linux> {
-        self.linux.as_deref_mut()
+    /// The Linux kernel that runs, and the paths.
+    pub fn linux(&mut self) -> Option<(&mut Linux, &mut Paths)> {
+        Some((self.linux.as_deref_mut()?, &mut self.paths))
     }
 
     /// The functions of modules that the kernel has loaded.

@@ -63,7 +63,7 @@ pub(crate) struct TaskSwitch {
 }
 
 impl Calls {
-    /// Follows the tasks of this kernel from now on; of none, if there is none.
+    /// Follows the tasks of this kernel from now on; without one, of none.
     pub fn follow_kernel(&mut self, kernel: Option<&LinuxKernel>) {
         let masked = |function: u32| function & self.address_mask;
         self.tasks = kernel.map_or_else(OwnTasks::default, |kernel| OwnTasks {
@@ -157,8 +157,7 @@ impl Calls {
         self.lights.begin(self.top_sp());
     }
 
-    /// The task goes on elsewhere than it was interrupted, with the first of these stack pointers in place of the
-    /// second.
+    /// The task goes on elsewhere than it was interrupted: `sp` is its stack pointer now, `before` the one that it had.
     fn go_on(&mut self, on: &mut Option<Box<Profile>>, pc: u32, (sp, before): (u32, u32), now: u64) {
         let above = self.above_exception();
         let outer = self.current.frames[above..].iter().rposition(|frame| frame.sp != NOWHERE && frame.sp > sp);

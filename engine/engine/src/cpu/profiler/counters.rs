@@ -217,11 +217,7 @@ impl Counters {
         let mut rows = std::mem::take(&mut self.earlier);
         self.add_rows(&mut rows);
         self.earlier = rows;
-        let used = self.meanings.len();
-        for array in &self.arrays {
-            // SAFETY: each array has room for all counters.
-            unsafe { array.write_bytes(0, used) };
-        }
+        self.reset();
         self.meanings.clear();
         self.ran.clear();
         self.did.clear();
@@ -239,6 +235,21 @@ impl Counters {
         let mut rows = self.earlier.clone();
         self.add_rows(&mut rows);
         rows
+    }
+
+    /// Sets all counters to 0. Only those that are not 0 are written, so that the host need not have memory for others.
+    fn reset(&self) {
+        for array in &self.arrays {
+            for number in 0..self.meanings.len() {
+                // SAFETY: each array has room for all counters.
+                unsafe {
+                    let counter = array.add(number);
+                    if counter.read() != 0 {
+                        counter.write(0);
+                    }
+                }
+            }
+        }
     }
 
     fn add_rows(&self, rows: &mut Rows) {

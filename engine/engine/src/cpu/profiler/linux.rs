@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::paths::Paths;
 use crate::bus::Bus;
 use crate::cpu::calls::TaskSwitch;
 use crate::observe::profile::{LinuxKernel, LoadedFunction};
@@ -90,7 +91,7 @@ struct Layout {
     name: Option<u32>,
     /// The task's number, as which a thread's is shown.
     number: Option<u32>,
-    /// The address of the task in `thread_info`, if that is not the task's own beginning.
+    /// The address of the task in `thread_info`, if that is not the start of the task itself.
     task: Option<u32>,
 }
 
@@ -105,7 +106,10 @@ pub struct Linux {
     layout: Layout,
     /// By the address of the structure.
     tasks: BTreeMap<u32, Task>,
-    /// By path.
+    /// The tasks that have begun, and the path that those share for which there is no room.
+    begun: usize,
+    shared: Option<u32>,
+    /// By path: of tasks, and of modules' functions whose memory others have now.
     names: BTreeMap<u32, String>,
     /// The name of the task that runs next.
     next: Option<(Option<u32>, String)>,
@@ -121,13 +125,13 @@ impl Linux {
 
     /// Looks at the tasks of a switch; the function that switches has these arguments. Returns the switch, if it is
     /// one, and the entries of functions that have become known.
-    pub fn switch(&mut self, arguments: [u32; 4], memory: &Words) -> (Option<TaskSwitch>, Vec<u32>) {
+    pub fn switch(&mut self, arguments: [u32; 4], paths: &mut Paths, memory: &Words) -> (Option<TaskSwitch>, Vec<u32>) {
         let [previous, previous_info, next_info, _] = arguments;
         let is_first = self.switches == 0;
         self.switches += 1;
         let Some(next) = self.task_of(previous, previous_info, next_info, memory) else { return (None, Vec::new()) };
         self.find_layout(&[previous, next], memory);
-        let loaded = if is_first && !self.begins_at_reset { self.load_all(memory) } else { Vec::new() };
+        let loaded = if is_first && !self.begins_at_reset { self.load_all(paths, memory) } else { Vec::new() };
         if is_first && !self.begins_at_reset {
             self.tasks.insert(previous, Task { path: 0, number: self.number(previous, memory) });
         }
@@ -199,10 +203,10 @@ impl Linux {
     /// A task begins, on a new path of the profile, or, if there are too many tasks, on one that several share.
     pub fn begin_task(&mut self, task: u32, new_path: impl FnOnce() -> Option<u32>) -> u32 {
         let (number, name) = self.next.take().unwrap_or_else(|| (None, format!("task at {task:#010x}")));
-        let shared = self.names.iter().find(|(_, name)| *name == OTHER_TASKS).map(|(path, _)| *path);
-        let path = shared.or_else(new_path).unwrap_or(0);
-        let is_shared = shared.is_some() || self.names.len() + 1 >= MOST_TASKS;
-        if is_shared {
+        let path = self.shared.or_else(new_path).unwrap_or(0);
+        self.begun += 1;
+        if self.begun >= MOST_TASKS {
+            self.shared = Some(path);
             self.names.insert(path, OTHER_TASKS.to_owned());
             self.tasks.remove(&task);
         } else {
@@ -212,7 +216,7 @@ impl Linux {
         path
     }
 
-    /// The name of the task with a path.
+    /// The name of a path that has one of its own.
     pub fn name_of(&self, path: u32) -> Option<&str> {
         self.names.get(&path).map(String::as_str)
     }
@@ -236,19 +240,24 @@ impl Linux {
     }
 
     /// Takes the functions of a module that has just been loaded. Returns their entries.
-    pub fn load(&mut self, module: u32, memory: &Words) -> Vec<u32> {
+    pub fn load(&mut self, module: u32, paths: &mut Paths, memory: &Words) -> Vec<u32> {
         let found = functions_of(module, memory).unwrap_or_default();
         let entries: Vec<u32> = found.iter().map(|function| function.address).collect();
         // Memory of a module that was removed, or of code that ran once, may be reused.
-        let is_new = |address: u32| found.iter().any(|new| address.wrapping_sub(new.address) < new.bytes.max(1));
-        self.loaded.retain(|old| !is_new(old.address));
-        self.loaded.extend(found);
+        let is_in = |function: &LoadedFunction, at: u32| at.wrapping_sub(function.address) < function.bytes.max(1);
+        let is_old = |old: &LoadedFunction| found.iter().any(|new| is_in(new, old.address) || is_in(old, new.address));
+        let (old, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.loaded).into_iter().partition(is_old);
+        let name = |address: u32| Some(&old.iter().find(|old| old.address == address)?.name);
+        for (path, address) in paths.end_functions(|address| name(address).is_some()) {
+            self.names.extend(name(address).map(|name| (path, name.clone())));
+        }
+        self.loaded = [kept, found].concat();
         self.loaded.sort();
         entries
     }
 
     /// Takes the functions of all modules that were loaded before. Returns their entries.
-    fn load_all(&mut self, memory: &Words) -> Vec<u32> {
+    fn load_all(&mut self, paths: &mut Paths, memory: &Words) -> Vec<u32> {
         let Some(list) = self.kernel.modules else { return Vec::new() };
         let mut entries = Vec::new();
         let mut node = list;
@@ -258,7 +267,7 @@ impl Linux {
                 _ => break,
             };
             // The list goes through the modules' second words.
-            entries.extend(self.load(node.wrapping_sub(4), memory));
+            entries.extend(self.load(node.wrapping_sub(4), paths, memory));
         }
         entries
     }

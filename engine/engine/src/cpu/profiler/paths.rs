@@ -5,9 +5,9 @@ use crate::event_rates::Source;
 use crate::state::{Fresh, State};
 
 /// Most paths. Further paths are merged into the path below which they would be.
-const MOST_PATHS: usize = 1 << 14;
-/// Most tasks beyond these: a task that has no room would be another one's time.
-const MOST_TASKS: usize = 1 << 10;
+const MOST_PATHS: usize = 1 << 16;
+/// Most tasks and exceptions beyond these.
+const MOST_FURTHER: usize = 1 << 12;
 /// Most calls of watched functions that are kept one by one.
 const MOST_CALLS: usize = 1 << 20;
 
@@ -169,19 +169,44 @@ impl Paths {
         }
     }
 
-    /// The path of an exception that is taken on another path; that other path itself if there is no room.
+    /// The path of an exception that is taken on another path; if there is no room for many more, it is a path of the
+    /// task, or that other path itself.
     pub fn exception(&mut self, counters: &mut Counters, from: u32, source: Source) -> u32 {
         let known = self.sources.iter().position(|known| *known == source);
         let number = known.unwrap_or_else(|| {
             self.sources.push(source);
             self.sources.len() - 1
         });
+        let from = if self.all.len() < MOST_PATHS { from } else { self.task_of(from) };
         let wanted = key(EXCEPTION, number as u32);
         let found = self.all[from as usize].next.iter().find(|(known, _)| *known == wanted);
         match found {
             Some((_, path)) => *path,
             None => self.add_next(counters, from, wanted, (Kind::Exception(source), NO_SITE)),
         }
+    }
+
+    /// Ends the functions at some addresses, which have other code now: their calls have new paths from now on. Returns
+    /// the paths that end now, with the addresses.
+    pub fn end_functions(&mut self, is_old: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
+        let mut ended = Vec::new();
+        for path in &mut self.all {
+            path.next.retain(|(key, path)| {
+                let address = *key as u32;
+                let is_ended = address != EXCEPTION && is_old(address);
+                ended.extend(is_ended.then_some((*path, address)));
+                !is_ended
+            });
+        }
+        ended
+    }
+
+    /// The task of a path.
+    fn task_of(&self, mut path: u32) -> u32 {
+        while let Some(parent) = self.all[path as usize].parent {
+            path = parent;
+        }
+        path
     }
 
     #[cold]
@@ -196,7 +221,8 @@ impl Paths {
     }
 
     fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind, site: u32) -> Option<u32> {
-        if self.all.len() >= MOST_PATHS + if parent.is_none() { MOST_TASKS } else { 0 } {
+        let further = if matches!(kind, Kind::Function(_)) { 0 } else { MOST_FURTHER };
+        if self.all.len() >= MOST_PATHS + further {
             return None;
         }
         let counts = counters.add_path()?;

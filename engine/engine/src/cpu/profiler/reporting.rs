@@ -90,6 +90,7 @@ impl Profile {
             task_slices: self.shown_task_slices(reported),
             waits: waits(reported),
             interrupts: self.interrupts.iter().filter_map(|taken| reported_interrupt(taken, reported)).collect(),
+            merged: self.paths.merged,
             notes: self.notes(reported.calls.map_or(0, |calls| calls.lost)),
         }
     }

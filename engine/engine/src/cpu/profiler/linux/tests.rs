@@ -1,3 +1,5 @@
+use super::super::counters::Counters;
+use super::super::paths::NO_SITE;
 use super::*;
 use crate::bus::{MapEntry, Target};
 use crate::cpu::memory_system::Identity;
@@ -65,9 +67,13 @@ impl Kernel {
     }
 }
 
+fn no_paths() -> Paths {
+    Paths::new(Vec::new(), false)
+}
+
 /// Switches to a task that begins, on path `path`.
 fn begin(linux: &mut Linux, kernel: &Kernel, from: u32, to: u32, path: u32) -> Option<String> {
-    linux.switch([from, from, to, 0], &kernel.memory()).0?;
+    linux.switch([from, from, to, 0], &mut no_paths(), &kernel.memory()).0?;
     assert_eq!(linux.begin_task(to, || Some(path)), path);
     linux.name_of(path).map(str::to_owned)
 }
@@ -110,9 +116,9 @@ fn an_older_thread_info_has_the_address_of_its_task() {
         kernel.words(info, &[0, 1, 0, task]);
     }
     let mut linux = Linux::new(&LinuxKernel::default(), true);
-    let (switch, _) = linux.switch([IDLE_TASK, infos[0], infos[1], 0], &kernel.memory());
+    let (switch, _) = linux.switch([IDLE_TASK, infos[0], infos[1], 0], &mut no_paths(), &kernel.memory());
     assert_eq!(switch, Some(TaskSwitch { from: None, to: INIT }));
-    let (switch, _) = linux.switch([INIT, infos[1], infos[0], 0], &kernel.memory());
+    let (switch, _) = linux.switch([INIT, infos[1], infos[0], 0], &mut no_paths(), &kernel.memory());
     assert_eq!(switch, Some(TaskSwitch { from: Some(INIT), to: IDLE_TASK }));
 }
 
@@ -139,7 +145,7 @@ fn tasks_beyond_the_room_share_a_path() {
     for number in 2..2 * MOST_TASKS as u32 {
         kernel.task(SHELL, "sh", number + 100);
         let expected = number.min(MOST_TASKS as u32);
-        linux.switch([INIT, INIT, SHELL, 0], &kernel.memory());
+        linux.switch([INIT, INIT, SHELL, 0], &mut no_paths(), &kernel.memory());
         assert_eq!(linux.begin_task(SHELL, || Some(number)), expected);
     }
     assert_eq!(linux.name_of(MOST_TASKS as u32), Some(OTHER_TASKS));
@@ -173,11 +179,27 @@ fn a_module_has_its_functions() {
     let kernel = with_module();
     let mut linux = Linux::new(&LinuxKernel::default(), true);
     let probe = LoadedFunction { address: 0xbf00_0100, bytes: 0x40, name: "probe [rpmsg_core]".to_owned() };
-    assert_eq!(linux.load(MODULE, &kernel.memory()), [0xbf00_0100]);
+    assert_eq!(linux.load(MODULE, &mut no_paths(), &kernel.memory()), [0xbf00_0100]);
     assert_eq!(linux.loaded(), [probe]);
-    assert!(linux.load(SHELL, &kernel.memory()).is_empty());
-    assert_eq!(linux.load(MODULE, &kernel.memory()), [0xbf00_0100]);
+    assert!(linux.load(SHELL, &mut no_paths(), &kernel.memory()).is_empty());
+    assert_eq!(linux.load(MODULE, &mut no_paths(), &kernel.memory()), [0xbf00_0100]);
     assert_eq!(linux.loaded().len(), 1);
+}
+
+#[test]
+fn a_path_keeps_the_name_of_a_function_whose_memory_another_has() {
+    let mut kernel = with_module();
+    let mut linux = Linux::new(&LinuxKernel::default(), true);
+    let (mut counters, mut paths) = (Counters::new(), no_paths());
+    let task = paths.add_task(&mut counters, 0, String::new()).unwrap();
+    linux.load(MODULE, &mut paths, &kernel.memory());
+    let before = paths.function(&mut counters, task, 0xbf00_0100, NO_SITE);
+    kernel.text(MODULE + MODULE_NAME, "rpmsg_ns");
+    linux.load(MODULE, &mut paths, &kernel.memory());
+    let after = paths.function(&mut counters, task, 0xbf00_0100, NO_SITE);
+    assert_ne!(before, after);
+    assert_eq!(linux.name_of(before), Some("probe [rpmsg_core]"));
+    assert_eq!((linux.name_of(after), &*linux.loaded()[0].name), (None, "probe [rpmsg_ns]"));
 }
 
 #[test]
@@ -188,7 +210,7 @@ fn modules_that_were_loaded_before_are_found_by_their_list() {
     kernel.words(MODULE + 4, &[list, list]);
     let kernel_symbols = LinuxKernel { modules: Some(list), ..LinuxKernel::default() };
     let mut linux = Linux::new(&kernel_symbols, false);
-    let (switch, loaded) = linux.switch([IDLE_TASK, IDLE_TASK, INIT, 0], &kernel.memory());
+    let (switch, loaded) = linux.switch([IDLE_TASK, IDLE_TASK, INIT, 0], &mut no_paths(), &kernel.memory());
     assert_eq!(loaded, [0xbf00_0100]);
     // The task of the first stack is known, too.
     assert_eq!(switch, Some(TaskSwitch { from: Some(IDLE_TASK), to: INIT }));
