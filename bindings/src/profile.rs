@@ -37,7 +37,6 @@ pub fn profile<'py>(py: Python<'py>, profile: &CoreProfile) -> PyResult<Bound<'p
     let waits = profile.waits.iter().map(|(path, what, time)| (*path, what, time.0));
     dict.set_item("waits", waits.collect::<Vec<_>>())?;
     dict.set_item("interrupts", profile.interrupts.iter().map(interrupt).collect::<Vec<_>>())?;
-    dict.set_item("merged", profile.merged)?;
     dict.set_item("notes", &profile.notes)?;
     Ok(dict)
 }

@@ -51,9 +51,8 @@ def core_profile(
     charges: list[list[Charge]] = [[] for _ in raw["costs"]]
     for cost, cause, rate, charged in raw["charges"]:
         charges[cost].append(Charge(cause, rate, charged))
-    has_merged = raw.get("merged", 0) > 0
     costs = [
-        _cost(tree, known, cost, charged, has_merged)
+        _cost(tree, known, cost, charged)
         for cost, charged in zip(raw["costs"], charges, strict=True)
     ]
     found = CoreProfile(
@@ -184,20 +183,12 @@ class _Tree:
         return self._added[key]
 
 
-def _cost(
-    tree: _Tree,
-    known: _Known,
-    raw: tuple[int, int, int],
-    charges: Sequence[Charge],
-    has_merged: bool,
-) -> Cost:
+def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequence[Charge]) -> Cost:
     path, address, executions = raw
     places = known.of(address)
     function = known.function(address)
-    # code after reset, or at the start of a task, has no caller; merged calls have their caller's
-    if function is not None and (
-        tree.paths[path].kind == TASK or (has_merged and tree.paths[path].name != function.function)
-    ):
+    # code after reset, or at the start of a task, has no caller
+    if tree.paths[path].kind == TASK and function is not None:
         path = tree.within(path, FUNCTION, function)
     for place in places[-2::-1]:
         path = tree.within(path, INLINED, place)

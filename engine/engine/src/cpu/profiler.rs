@@ -149,6 +149,13 @@ impl Profile {
     pub fn arrive(&mut self, path: u32) {
         self.here = path;
         self.counts = self.paths.counts(path);
+        self.counters.get_mut().visit(path);
+    }
+
+    /// Restarts full counters: see [`Counters::begin_anew`].
+    pub fn begin_counters_anew(&mut self) {
+        self.counters.get_mut().begin_anew();
+        self.arrive(self.here);
     }
 
     // ---- Reports of the core's calls
@@ -365,6 +372,7 @@ impl Profile {
     /// Starts a new rate of the core's clock. No code may use the old numbers of counters from then on.
     pub fn end_rate(&mut self) {
         self.earlier_rates.push(self.counters.get_mut().take_rows());
+        self.arrive(self.here);
     }
 
     /// Reads the name of the task that runs from now on.
@@ -399,6 +407,7 @@ impl Profile {
         for (path, counter, amount) in repeated.counts {
             // SAFETY: the arrays have room for all counters, and nobody holds a reference into them.
             unsafe { *self.paths.counts(path).add(counter as usize) += amount * times };
+            self.counters.get_mut().visit(path);
         }
         let has_calls = !repeated.calls.is_empty();
         for (path, cycles) in repeated.calls {

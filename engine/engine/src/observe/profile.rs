@@ -212,8 +212,6 @@ pub struct CoreProfile {
     pub waits: Vec<(u32, String, Ps)>,
     /// Interrupts that were taken and have ended.
     pub interrupts: Vec<TakenInterrupt>,
-    /// The number of calls whose costs are on the path of their caller, because there were too many paths.
-    pub merged: u64,
     /// What could not be followed, one sentence each.
     pub notes: Vec<String>,
 }

@@ -107,6 +107,8 @@ pub struct Counters {
     pieces: Vec<MmapMut>,
     /// Address of the array of each path.
     arrays: Vec<*mut u64>,
+    /// By path: it may have counts that are not 0.
+    visited: Vec<bool>,
     /// Counts from before the counters were restarted.
     earlier: Rows,
 }
@@ -142,6 +144,7 @@ impl Counters {
             recent: vec![NOTHING; RECENT].into_boxed_slice(),
             pieces: Vec::new(),
             arrays: Vec::new(),
+            visited: Vec::new(),
             earlier: Rows::new(),
         }
     }
@@ -160,7 +163,14 @@ impl Counters {
         let piece = self.pieces.last_mut()?.as_mut_ptr().cast::<u64>();
         let array = piece.wrapping_add(place * STRIDE);
         self.arrays.push(array);
+        self.visited.push(true);
         Some(array)
+    }
+
+    /// Work is counted on a path from now on.
+    #[inline(always)]
+    pub fn visit(&mut self, path: u32) {
+        self.visited[path as usize] = true;
     }
 
     /// True if blocks have to be dropped, and [`Counters::begin_anew`] called, before more counters are requested.
@@ -212,7 +222,7 @@ impl Counters {
     }
 
     /// Restarts the counters with new meanings, and keeps the counts as rows. No code may use the old numbers from then
-    /// on.
+    /// on, and the current path is to be visited again.
     pub fn begin_anew(&mut self) {
         let mut rows = std::mem::take(&mut self.earlier);
         self.add_rows(&mut rows);
@@ -238,8 +248,8 @@ impl Counters {
     }
 
     /// Sets all counters to 0. Only those that are not 0 are written, so that the host need not have memory for others.
-    fn reset(&self) {
-        for array in &self.arrays {
+    fn reset(&mut self) {
+        for (_, array) in self.visited_arrays() {
             for number in 0..self.meanings.len() {
                 // SAFETY: each array has room for all counters.
                 unsafe {
@@ -250,15 +260,22 @@ impl Counters {
                 }
             }
         }
+        self.visited.fill(false);
+    }
+
+    /// The arrays that may have counts that are not 0, each with its path.
+    fn visited_arrays(&self) -> impl Iterator<Item = (u32, *mut u64)> {
+        let all = (0..).zip(&self.arrays).zip(&self.visited);
+        all.filter(|(_, visited)| **visited).map(|((path, array), _)| (path, *array))
     }
 
     fn add_rows(&self, rows: &mut Rows) {
-        for (path, array) in self.arrays.iter().enumerate() {
+        for (path, array) in self.visited_arrays() {
             for (number, meaning) in self.meanings.iter().enumerate() {
                 // SAFETY: each array has room for all counters.
                 let count = unsafe { array.add(number).read() };
                 if count != 0 {
-                    add_counted(rows, path as u32, meaning, count);
+                    add_counted(rows, path, meaning, count);
                 }
             }
         }

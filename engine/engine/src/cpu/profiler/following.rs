@@ -261,7 +261,7 @@ impl<I: Isa> Cpu<I> {
     /// Restarts full counters: blocks that use their numbers have been dropped.
     pub(crate) fn begin_counters_anew(&mut self) {
         if let Some(profile) = &mut self.shell.profile {
-            profile.counters.get_mut().begin_anew();
+            profile.begin_counters_anew();
         }
     }
 

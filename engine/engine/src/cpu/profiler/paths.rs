@@ -1,13 +1,15 @@
 //! Call paths: a tree of tasks, functions and exceptions, each below its caller or the code that it interrupted.
 
+use std::collections::BTreeMap;
+
 use super::counters::Counters;
 use crate::event_rates::Source;
 use crate::state::{Fresh, State};
 
-/// Most paths. Further paths are merged into the path below which they would be.
-const MOST_PATHS: usize = 1 << 16;
-/// Most tasks and exceptions beyond these.
-const MOST_FURTHER: usize = 1 << 12;
+/// Most paths. Further functions and exceptions have a path below their task, whatever they are called from.
+const MOST_PATHS: usize = 1 << 15;
+/// Most tasks, and such short paths, beyond these. Further ones are merged into the path below which they would be.
+const MOST_FURTHER: usize = 1 << 14;
 /// Most calls of watched functions that are kept one by one.
 const MOST_CALLS: usize = 1 << 20;
 
@@ -41,6 +43,8 @@ pub struct Path {
     pub shortest: u64,
     /// Start of the longest call.
     pub longest_at: u64,
+    /// The task at its start.
+    task: u32,
     /// Paths that extend it, by their last elements.
     next: Vec<(Key, u32)>,
     /// The index of its watched function, if its calls are kept one by one.
@@ -90,6 +94,10 @@ pub struct Paths {
     pub calls: Vec<Vec<Call>>,
     /// Number of calls that were not kept, because there were too many.
     pub dropped_calls: u64,
+    /// Paths below a task for which there was no room elsewhere.
+    short: BTreeMap<(u32, Key), u32>,
+    /// Number of calls that have one of these paths.
+    pub shortened: u64,
     /// Number of calls that were merged into a shorter path, because there were too many paths.
     pub merged: u64,
 }
@@ -105,6 +113,7 @@ impl Fresh for Path {
             longest: 0,
             shortest: 0,
             longest_at: 0,
+            task: 0,
             next: Vec::new(),
             watched: None,
             counts: std::ptr::null_mut(),
@@ -119,7 +128,17 @@ impl Paths {
     /// No paths yet; calls of the functions at these addresses are kept one by one.
     pub fn new(watched: Vec<u32>, by_site: bool) -> Paths {
         let calls = vec![Vec::new(); watched.len()];
-        Paths { all: Vec::new(), sources: Vec::new(), by_site, watched, calls, dropped_calls: 0, merged: 0 }
+        Paths {
+            all: Vec::new(),
+            sources: Vec::new(),
+            by_site,
+            watched,
+            calls,
+            dropped_calls: 0,
+            short: BTreeMap::new(),
+            shortened: 0,
+            merged: 0,
+        }
     }
 
     /// Gives counters to loaded paths. `None` if the host has no memory for them.
@@ -127,7 +146,8 @@ impl Paths {
         let (all, calls) = (self.all.len() as u32, self.calls.len() as u32);
         let is_sound = |path: &Path| {
             let next = path.next.iter().map(|(_, next)| *next);
-            next.chain(path.parent).all(|path| path < all) && path.watched.is_none_or(|watched| watched < calls)
+            next.chain(path.parent).chain([path.task]).all(|path| path < all)
+                && path.watched.is_none_or(|watched| watched < calls)
         };
         if all == 0 || !self.all.iter().all(is_sound) {
             return None;
@@ -169,15 +189,13 @@ impl Paths {
         }
     }
 
-    /// The path of an exception that is taken on another path; if there is no room for many more, it is a path of the
-    /// task, or that other path itself.
+    /// The path of an exception that is taken on another path; that other path itself if there is no room.
     pub fn exception(&mut self, counters: &mut Counters, from: u32, source: Source) -> u32 {
         let known = self.sources.iter().position(|known| *known == source);
         let number = known.unwrap_or_else(|| {
             self.sources.push(source);
             self.sources.len() - 1
         });
-        let from = if self.all.len() < MOST_PATHS { from } else { self.task_of(from) };
         let wanted = key(EXCEPTION, number as u32);
         let found = self.all[from as usize].next.iter().find(|(known, _)| *known == wanted);
         match found {
@@ -190,6 +208,11 @@ impl Paths {
     /// the paths that end now, with the addresses.
     pub fn end_functions(&mut self, is_old: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
         let mut ended = Vec::new();
+        self.short.retain(|(_, key), path| {
+            let is_ended = *key as u32 != EXCEPTION && is_old(*key as u32);
+            ended.extend(is_ended.then_some((*path, *key as u32)));
+            !is_ended
+        });
         for path in &mut self.all {
             path.next.retain(|(key, path)| {
                 let address = *key as u32;
@@ -201,28 +224,31 @@ impl Paths {
         ended
     }
 
-    /// The task of a path.
-    fn task_of(&self, mut path: u32) -> u32 {
-        while let Some(parent) = self.all[path as usize].parent {
-            path = parent;
-        }
-        path
-    }
-
     #[cold]
     #[inline(never)]
     fn add_next(&mut self, counters: &mut Counters, from: u32, key: Key, (kind, site): (Kind, u32)) -> u32 {
-        let Some(path) = self.add(counters, Some(from), kind, site) else {
+        if self.all.len() < MOST_PATHS
+            && let Some(path) = self.add(counters, Some(from), kind.clone(), site)
+        {
+            self.all[from as usize].next.push((key, path));
+            return path;
+        }
+        let task = self.all[from as usize].task;
+        if let Some(path) = self.short.get(&(task, key)) {
+            self.shortened += 1;
+            return *path;
+        }
+        let Some(path) = self.add(counters, Some(task), kind, site) else {
             self.merged += 1;
             return from;
         };
-        self.all[from as usize].next.push((key, path));
+        self.shortened += 1;
+        self.short.insert((task, key), path);
         path
     }
 
     fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind, site: u32) -> Option<u32> {
-        let further = if matches!(kind, Kind::Function(_)) { 0 } else { MOST_FURTHER };
-        if self.all.len() >= MOST_PATHS + further {
+        if self.all.len() >= MOST_PATHS + MOST_FURTHER {
             return None;
         }
         let counts = counters.add_path()?;
@@ -239,6 +265,7 @@ impl Paths {
             longest: 0,
             shortest: u64::MAX,
             longest_at: 0,
+            task: parent.map_or(self.all.len() as u32, |parent| self.all[parent as usize].task),
             next: Vec::new(),
             watched: watched.map(|place| place as u32),
             counts,

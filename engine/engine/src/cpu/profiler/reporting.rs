@@ -90,7 +90,6 @@ impl Profile {
             task_slices: self.shown_task_slices(reported),
             waits: waits(reported),
             interrupts: self.interrupts.iter().filter_map(|taken| reported_interrupt(taken, reported)).collect(),
-            merged: self.paths.merged,
             notes: self.notes(reported.calls.map_or(0, |calls| calls.lost)),
         }
     }
@@ -154,6 +153,12 @@ impl Profile {
 
     fn notes(&self, lost_calls: u64) -> Vec<String> {
         let mut notes = self.linux.as_ref().map(|linux| linux.notes()).unwrap_or_default();
+        if self.paths.shortened > 0 {
+            notes.push(format!(
+                "there are too many call paths: {} calls along further ones are shown below their task alone",
+                self.paths.shortened
+            ));
+        }
         if self.paths.merged > 0 {
             notes.push(format!(
                 "there are too many call paths: {} calls along further ones belong to their callers",

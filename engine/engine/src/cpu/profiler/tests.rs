@@ -493,3 +493,27 @@ fn in_a_kernel_an_exception_stays_in_its_task() {
     exception_return(&mut profile, (0x700, 0x8f00), false, 90);
     assert_eq!(path(&profile), [7]);
 }
+
+#[test]
+fn functions_for_which_there_is_no_room_are_below_their_task() {
+    let (mut counters, mut paths) = (Counters::new(), Paths::new(Vec::new(), false));
+    let task = paths.add_task(&mut counters, 0, String::new()).unwrap();
+    let mut deepest = task;
+    for address in (0x100..).step_by(4) {
+        let next = paths.function(&mut counters, deepest, address, NO_SITE);
+        if paths.shortened > 0 {
+            break;
+        }
+        deepest = next;
+    }
+    let further = paths.function(&mut counters, deepest, 0x10, NO_SITE);
+    assert_eq!(paths.function(&mut counters, task, 0x10, NO_SITE), further);
+    let exception = paths.exception(&mut counters, deepest, IRQ);
+    for path in [further, exception] {
+        assert_eq!(paths.all[path as usize].parent, Some(task));
+    }
+    assert_eq!((paths.shortened, paths.merged), (4, 0));
+    // Another task has its own.
+    let other = paths.add_task(&mut counters, 0, String::new()).unwrap();
+    assert_ne!(paths.function(&mut counters, other, 0x10, NO_SITE), further);
+}
