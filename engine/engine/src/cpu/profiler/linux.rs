@@ -203,7 +203,7 @@ impl Linux {
     /// A task begins, on a new path of the profile, or, if there are too many tasks, on one that several share.
     pub fn begin_task(&mut self, task: u32, new_path: impl FnOnce() -> Option<u32>) -> u32 {
         let (number, name) = self.next.take().unwrap_or_else(|| (None, format!("task at {task:#010x}")));
-        let path = self.shared.or_else(new_path).unwrap_or(0);
+        let Some(path) = self.shared.or_else(new_path) else { return 0 };
         self.begun += 1;
         if self.begun >= MOST_TASKS {
             self.shared = Some(path);

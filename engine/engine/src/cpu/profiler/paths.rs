@@ -7,9 +7,11 @@ use crate::event_rates::Source;
 use crate::state::{Fresh, State};
 
 /// Most paths. Further functions and exceptions have a path below their task, whatever they are called from.
-const MOST_PATHS: usize = 1 << 15;
-/// Most tasks, and such short paths, beyond these. Further ones are merged into the path below which they would be.
-const MOST_FURTHER: usize = 1 << 14;
+const MOST_PATHS: usize = 1 << 14;
+/// Most such short paths beyond these. Further ones are merged into the path below which they would be.
+const MOST_SHORT: usize = 1 << 15;
+/// Most tasks and exceptions beyond all these: a task without a path would be another one's time.
+const MOST_FURTHER: usize = 1 << 12;
 /// Most calls of watched functions that are kept one by one.
 const MOST_CALLS: usize = 1 << 20;
 
@@ -248,7 +250,8 @@ impl Paths {
     }
 
     fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind, site: u32) -> Option<u32> {
-        if self.all.len() >= MOST_PATHS + MOST_FURTHER {
+        let further = if matches!(kind, Kind::Function(_)) { 0 } else { MOST_FURTHER };
+        if self.all.len() >= MOST_PATHS + MOST_SHORT + further {
             return None;
         }
         let counts = counters.add_path()?;
