@@ -14,6 +14,9 @@ _CORE, _REMOTE_CORE = "arm,cortex-a", "arm,cortex-m"
 _HELD = "cyclescope,held-in-reset"
 _STM32_UART = "st,stm32h7-uart"
 _STM32MP1_RCC = "st,stm32mp1-rcc"
+_STM32_SDMMC = "st,stm32-sdmmc2"
+SD_CARD = "cyclescope,sd-card"
+"""The compatible of a card in a slot."""
 # Registers of an STM32's USART, and its bits: enabled, receiver, transmitter.
 _CR1, _BRR = 0x00, 0x0C
 _UE_RE_TE = 0xD
@@ -89,6 +92,16 @@ class LinuxBoard:
         node = next((one for one in self.tree.walk() if [one.path] == paths), None)
         return None if node is None else (node, settings)
 
+    @property
+    def slots(self) -> list[Node]:
+        """The card controllers that have a card."""
+        return [
+            node
+            for node in enabled(self.tree)
+            if _STM32_SDMMC in node.compatibles
+            if any(SD_CARD in one.compatibles and is_enabled(one) for one in node.children)
+        ]
+
     def is_mapped(self, address: int) -> bool:
         """Whether the board has something at an address."""
         return any(one["base"] <= address < one["base"] + one["size"] for one in self.places)
@@ -107,21 +120,26 @@ class LinuxBoard:
         """The writes to registers that a boot loader makes and Linux relies on.
 
         TF-A opens the clock of the console and sets its rate (plat/st, stm32_console); earlycon
-        of Linux does not set it up.
+        of Linux does not set it up. The clock of a slot that it boots from stays open, too.
         """
+        writes = [write for slot in self.slots for write in self._clock_opened(slot)]
         found = self.console
         if found is None or _STM32_UART not in found[0].compatibles:
-            return []
+            return writes
         node, settings = found
-        writes: list[Write] = []
-        rcc = next((one for one in self.tree.walk() if _STM32MP1_RCC in one.compatibles), None)
-        gate = node.cells("cyclescope,clock-enable")
-        if rcc is not None and len(gate) == 2:
-            writes.append((rcc.cells("reg")[0] + gate[0], 1 << gate[1]))
+        writes += self._clock_opened(node)
         at, rate = node.cells("reg")[0], _rate(settings)
         if hz := self.clock_hz(node):
             writes.append((at + _BRR, (hz + rate // 2) // rate))
         return [*writes, (at + _CR1, _UE_RE_TE)]
+
+    def _clock_opened(self, node: Node) -> list[Write]:
+        """The write that opens a device's clock in the RCC; none without such a gate."""
+        rcc = next((one for one in self.tree.walk() if _STM32MP1_RCC in one.compatibles), None)
+        gate = node.cells("cyclescope,clock-enable")
+        if rcc is None or len(gate) != 2:
+            return []
+        return [(rcc.cells("reg")[0] + gate[0], 1 << gate[1])]
 
 
 def _rate(settings: str) -> int:

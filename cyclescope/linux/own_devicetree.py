@@ -1,12 +1,15 @@
 """The devicetree for Linux that is made from a board's own description.
 
-Linux gets the devices that need no other: cores, interrupt controller, timer, firmware and console.
-Drivers of the others need clocks, resets and pins as the vendor's devicetree has them.
+Linux gets the devices that need no other: cores, interrupt controller, timer, firmware, console and
+cards in slots, with fixed clocks. Drivers of the others need clocks, resets and pins as the
+vendor's devicetree has them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.errors import UsageError
@@ -24,6 +27,8 @@ _CORE_PROPS = ("compatible", "device_type", "reg", "phandle")
 _INTERRUPTS = "interrupts-extended"
 # A GIC's interrupt: kind, number, trigger.
 _GIC_CELLS = 3
+# Of a slot's supply, where no driver changes it.
+_CARD_MICROVOLT = 3_300_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,10 @@ def from_board(board: LinuxBoard, chosen: Chosen) -> Made:
     kept = [gic, *_psci(board)]
     for node in kept[1:]:
         _copied(node, root)
-    kept += _add_console(board, root, gic)
+    phandles = count(1 + max(node.phandle or 0 for node in board.tree.walk()))
+    bus = _add_bus(root)
+    kept += _add_console(board, root, bus, gic, phandles)
+    kept += _add_slots(board, root, bus, gic, phandles)
     return Made(root, _left_out(board, kept))
 
 
@@ -91,33 +99,73 @@ def _add_cores(board: LinuxBoard, root: Node) -> None:
             set_strings(made, "enable-method", "psci")
 
 
-def _add_console(board: LinuxBoard, root: Node, gic: Node) -> list[Node]:
-    """Add the console's device and its clock; the nodes of the board that they are."""
-    if board.console is None:
-        return []
-    console, settings = board.console
+def _add_bus(root: Node) -> Node:
     bus = child(root, "soc")
     set_strings(bus, "compatible", "simple-bus")
     set_cells(bus, "#address-cells", 1)
     set_cells(bus, "#size-cells", 1)
     set_bytes(bus, "ranges", b"")
+    return bus
+
+
+def _add_console(
+    board: LinuxBoard, root: Node, bus: Node, gic: Node, phandles: Iterator[int]
+) -> list[Node]:
+    """Add the console's device and its clock; the nodes of the board that they are."""
+    if board.console is None:
+        return []
+    console, settings = board.console
     made = _copied(console, bus, without=(_INTERRUPTS, "clocks"))
-    interrupt = _of_controller(console.props.get(_INTERRUPTS), gic)
+    _connect(console, made, gic)
+    _give_clock(board, console, made, root, "console-clock", phandles)
+    set_strings(child(root, "aliases"), "serial0", made.path)
+    rate = f":{settings}" if settings else ""
+    set_strings(child(root, "chosen"), "stdout-path", f"serial0{rate}")
+    return [console]
+
+
+def _add_slots(
+    board: LinuxBoard, root: Node, bus: Node, gic: Node, phandles: Iterator[int]
+) -> list[Node]:
+    """Add the controllers of cards, with clock and supply; the nodes of the board that they are."""
+    for number, slot in enumerate(board.slots):
+        made = _copied(slot, bus, without=(_INTERRUPTS, "clocks", "cd-gpios"))
+        _connect(slot, made, gic)
+        _give_clock(board, slot, made, root, f"card-clock-{number}", phandles)
+        # states without pins: the driver looks them up, and firmware has set the pins
+        set_strings(made, "pinctrl-names", "default", "opendrain")
+        for state in ("pinctrl-0", "pinctrl-1"):
+            set_bytes(made, state, b"")
+        # it is there from the start, and nobody looks at the slot's switch
+        set_bytes(made, "non-removable", b"")
+        supply, phandle = child(root, f"card-supply-{number}"), next(phandles)
+        set_strings(supply, "compatible", "regulator-fixed")
+        set_strings(supply, "regulator-name", supply.name)
+        set_cells(supply, "regulator-min-microvolt", _CARD_MICROVOLT)
+        set_cells(supply, "regulator-max-microvolt", _CARD_MICROVOLT)
+        set_bytes(supply, "regulator-always-on", b"")
+        set_cells(supply, "phandle", phandle)
+        set_cells(made, "vmmc-supply", phandle)
+    return board.slots
+
+
+def _connect(node: Node, made: Node, gic: Node) -> None:
+    interrupt = _of_controller(node.props.get(_INTERRUPTS), gic)
     if interrupt:
         set_bytes(made, "interrupts", interrupt)
-    if hz := board.clock_hz(console):
-        # as firmware has set it: a clock of its own, which no driver changes
-        clock = child(root, "console-clock")
-        phandle = 1 + max(node.phandle or 0 for node in board.tree.walk())
+
+
+def _give_clock(
+    board: LinuxBoard, node: Node, made: Node, root: Node, name: str, phandles: Iterator[int]
+) -> None:
+    """Give a device a clock of its own, as firmware has set it: no driver changes it."""
+    if hz := board.clock_hz(node):
+        clock, phandle = child(root, name), next(phandles)
         set_strings(clock, "compatible", "fixed-clock")
         set_cells(clock, "#clock-cells", 0)
         set_cells(clock, "clock-frequency", hz)
         set_cells(clock, "phandle", phandle)
         set_cells(made, "clocks", phandle)
-    set_strings(child(root, "aliases"), "serial0", made.path)
-    rate = f":{settings}" if settings else ""
-    set_strings(child(root, "chosen"), "stdout-path", f"serial0{rate}")
-    return [console]
 
 
 def _of_controller(connections: Property | None, gic: Node) -> bytes:
@@ -133,12 +181,13 @@ def _of_controller(connections: Property | None, gic: Node) -> bytes:
 
 def _left_out(board: LinuxBoard, kept: list[Node]) -> tuple[str, ...]:
     """The labels of enabled devices with registers that are not kept."""
-    paths = {node.path for node in kept}
     memories = {place["path"] for place in board.places if place["kind"] == "memory"}
+    cards = {card.path for slot in board.slots for card in slot.children}
+    known = {node.path for node in kept} | memories | cards
     return tuple(
         node.handle
         for node in enabled(board.tree)
-        if node.path not in paths | memories and "reg" in node.props and "compatible" in node.props
+        if node.path not in known and "reg" in node.props and "compatible" in node.props
         if not texts(node, "device_type") and board.is_mapped(node.cells("reg")[0])
         if not any(name.startswith("arm,armv7m") for name in node.compatibles)
     )

@@ -22,7 +22,7 @@ from cyclescope.errors import UsageError, complain
 from cyclescope.host import inputs
 from cyclescope.host.outputs import check_outputs, opened
 from cyclescope.linux import stages
-from cyclescope.linux.boards import LinuxBoard
+from cyclescope.linux.boards import SD_CARD, LinuxBoard
 from cyclescope.linux.booting import OF_BOARD, Added, Bootable, Request, bootable
 from cyclescope.linux.packages import DEBIAN
 from cyclescope.linux.panics import PanicWatch
@@ -45,6 +45,7 @@ _GROUPS = {
         "modules_from",
         "files",
         "command_line",
+        "disk",
         "symbols",
         "shows_stages",
         "elf_file",
@@ -104,6 +105,11 @@ _GROUPS = {
     help="The kernel's command line [default: that of the devicetree].",
 )
 @click.option(
+    "--disk",
+    metavar="FILE",
+    help="An image of an SD card for the board's slot, which is read and written in place.",
+)
+@click.option(
     "--symbols",
     multiple=True,
     metavar="[NAME=]FILE",
@@ -147,6 +153,7 @@ def boot_command(
     modules_from: str | None,
     files: tuple[str, ...],
     command_line: str | None,
+    disk: str | None,
     symbols: tuple[str, ...],
     shows_stages: bool,
     elf_file: str | None,
@@ -173,14 +180,16 @@ def boot_command(
         is_decompressed=is_decompressed,
     )
 
+    inserted = {} if disk is None else _inserted(name, disk)
+
     def load(overrides: Mapping[str, OverrideValue]) -> Board:
-        made = Board(name, overrides, unmapped=unmapped)
+        made = Board(name, {**inserted, **overrides}, unmapped=unmapped)
         found = _made(made, request, quiet)
         made.load_program(Program(inputs.printable(kernel), elf=found.elf), files=request.files)
         return made
 
     if elf_file is not None:
-        return _write(elf_file, Board(name, dict(map(parse_set, sets))), request, quiet)
+        return _write(elf_file, Board(name, inserted | dict(map(parse_set, sets))), request, quiet)
     watch = PanicWatch()
     if shows_stages:
         options |= _keeping_calls(options)
@@ -244,6 +253,17 @@ def _placed(given: str) -> tuple[str, str]:
     if not equals or not path or not file or ".." in Path(path).parts:
         raise UsageError(f"--file {given}: expected PATH=FILE, as in bin/measure=./measure")
     return path, file
+
+
+def _inserted(name: str, disk: str) -> dict[str, OverrideValue]:
+    """What puts a card with this image into a board's first slot.
+
+    Raises `UsageError` if the board has no slot.
+    """
+    for node in Board(name).tree.walk():
+        if SD_CARD in node.compatibles:
+            return {f"{node.handle}.status": "okay", f"{node.handle}.cyclescope,image": disk}
+    raise UsageError(f"--disk: {name} has no slot for an SD card (a node {SD_CARD})")
 
 
 def _made(board: Board, request: Request, quiet: bool) -> Bootable:

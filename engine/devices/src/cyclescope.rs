@@ -8,4 +8,5 @@ pub mod picosoc_simpleuart;
 pub mod picosoc_spimemio;
 pub mod result_port;
 pub mod sama5d2_matrix;
+pub mod sd_card;
 pub mod stub;

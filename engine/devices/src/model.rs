@@ -36,6 +36,8 @@ pub enum Group {
     Interrupt,
     /// DMA controllers.
     Dma,
+    /// Host controllers of memory cards.
+    Storage,
     /// Mailboxes, semaphores, and devices that drivers of other cores talk to.
     Message,
     /// Clocks, resets, pins, and other functions that configure a chip.
@@ -63,6 +65,7 @@ impl Group {
             Group::Timer => "Timers and counters",
             Group::Interrupt => "Interrupt controllers",
             Group::Dma => "DMA controllers",
+            Group::Storage => "Card controllers",
             Group::Message => "Communication between cores",
             Group::System => "Clocks, resets and pins",
             Group::Own => "For measured firmware",

@@ -20,6 +20,7 @@ pub mod stm32_ospim;
 pub mod stm32_otgfs;
 pub mod stm32_rng;
 pub mod stm32_rtc;
+pub mod stm32_sdmmc2;
 pub mod stm32_signature;
 pub mod stm32_syscfg;
 pub mod stm32_timers;

@@ -35,6 +35,7 @@ mod polling;
 mod receiving;
 mod registers;
 mod reply;
+pub mod sd_mode;
 mod sending;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ use operations::{Erase, Session};
 use parameters::Parameters;
 use receiving::{Receiving, Stage};
 use reply::{Answer, OK, Reply, Response, r1, r2};
+use sd_mode::SdMode;
 use sending::{START_BLOCK, Sending};
 use translation::{Doing, Translation};
 use wire::{Out, Pace};
@@ -176,6 +178,7 @@ pub struct Card {
     /// True if the previous command was CMD55.
     application: bool,
     session: Session,
+    sd: SdMode,
     /// ACMD22's answer.
     well_written: u32,
     scope: Scope,

@@ -253,6 +253,7 @@ mod tests {
             "st,stm32-dma-v2",
             "st,stm32-dmamux",
             "st,stm32-window-watchdog",
+            "st,stm32-sdmmc2",
         ] {
             let kind = find(compatible).unwrap().model.kind;
             let (Kind::Device(_, from_node) | Kind::Port(_, from_node)) = kind else { panic!("{compatible}") };

@@ -36,7 +36,7 @@ const fn acmd(index: u8, legal: u8, run: Run) -> Command {
 const COMMANDS: [Command; 26] = [
     cmd(0, IDLE | READY | BUSY | SENDING | RECEIVING, |card, _, end| card.go_idle(end)),
     cmd(1, IDLE | READY, |card, argument, end| card.initialise(argument, end)),
-    cmd(6, READY, |card, argument, _| card.send_register(&registers::switch_status(argument))),
+    cmd(6, READY, |card, argument, _| card.send_register(&registers::switch_status(argument, false))),
     cmd(8, IDLE | READY, |card, argument, _| card.send_if_cond(argument)),
     cmd(9, READY, |card, _, _| card.send_register(&registers::csd(&card.parameters))),
     cmd(10, READY, |card, _, _| card.send_register(&registers::cid())),
@@ -55,7 +55,7 @@ const COMMANDS: [Command; 26] = [
     cmd(58, IDLE | READY, |card, _, _| Ok(Response::Long(registers::ocr(card.parameters.capacity, card.is_ready())))),
     cmd(59, IDLE | READY, |card, argument, _| card.set_crc(argument)),
     acmd(13, READY, |card, _, _| {
-        _ = card.send_register(&registers::sd_status(&card.parameters));
+        _ = card.send_register(&registers::sd_status(&card.parameters, false));
         Ok(Response::R2)
     }),
     acmd(22, READY, |card, _, _| card.send_register(&card.well_written.to_be_bytes())),

@@ -35,6 +35,8 @@ pub struct Parameters {
     pub sd_spec: u8,
     /// The card has CMD23, and the SCR says so.
     pub set_block_count: bool,
+    /// The card has High Speed, up to 50 MHz, in SD mode.
+    pub high_speed: bool,
     /// True if the card is write-protected.
     pub write_protect: bool,
     /// NCR: byte times from the end of a command to its response, 1 to 8.
@@ -67,6 +69,7 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostIma
         capacity,
         sd_spec,
         set_block_count: reader.flag("cyclescope,set-block-count", "the card has CMD23, and its SCR says so"),
+        high_speed: reader.flag("cyclescope,high-speed", "in SD mode, CMD6 can select High Speed, up to 50 MHz"),
         write_protect,
         response_bytes: response_bytes(reader, clocks),
         initialisation: reader

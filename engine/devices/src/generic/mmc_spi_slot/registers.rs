@@ -6,7 +6,7 @@ use super::crc::crc7;
 use super::parameters::Parameters;
 
 /// OCR: 2.7 to 3.6 V.
-const OCR_VOLTAGES: u32 = 0x00ff_8000;
+pub const OCR_VOLTAGES: u32 = 0x00ff_8000;
 /// OCR, bit 31: the power-up procedure has ended.
 const OCR_POWERED_UP: u32 = 1 << 31;
 /// OCR, bit 30 (CCS): a high capacity card; valid with the bit above.
@@ -107,15 +107,17 @@ pub fn scr(parameters: &Parameters) -> [u8; 8] {
     [parameters.sd_spec, 0x05, 0, u8::from(parameters.set_block_count) << 1, 0, 0, 0, 0]
 }
 
-/// SD Status (ACMD13).
-pub fn sd_status(parameters: &Parameters) -> [u8; 64] {
+/// SD Status (ACMD13) of a card that uses four data lines or one.
+pub fn sd_status(parameters: &Parameters, has_four_lines: bool) -> [u8; 64] {
     let mut status = [0; 64];
+    status[0] = if has_four_lines { 0x80 } else { 0 };
     (status[8], status[10]) = (parameters.speed_class_code, parameters.au_size_code << 4);
     status
 }
 
-/// Status of CMD6 with this argument: every group has only its function 0, so that nothing can be switched.
-pub fn switch_status(argument: u32) -> [u8; 64] {
+/// Status of CMD6 with this argument: every group has only its function 0, and, in SD mode, group 1 High Speed as
+/// function 1 if the card has it.
+pub fn switch_status(argument: u32, high_speed: bool) -> [u8; 64] {
     let mut status = [0; 64];
     let mut faulty = false;
     for group in 0..6 {
@@ -124,7 +126,11 @@ pub fn switch_status(argument: u32) -> [u8; 64] {
         status[3 + 2 * group] = 0x01;
         // Selections from byte 14 on: group 6 first, a nibble each.
         let wanted = argument >> (4 * (5 - group)) & 0xf;
-        if !matches!(wanted, 0 | 0xf) {
+        let is_high_speed = high_speed && group == 5;
+        status[3 + 2 * group] |= u8::from(is_high_speed) << 1;
+        if is_high_speed && wanted == 1 {
+            status[14 + group / 2] |= 1;
+        } else if !matches!(wanted, 0 | 0xf) {
             faulty = true;
             status[14 + group / 2] |= if group % 2 == 0 { 0xf0 } else { 0x0f };
         }

@@ -30,6 +30,8 @@ const BOARD: [u64; OUTPUTS.len()] = [
     32_768,
     104_438_965,
     133_250_000,
+    99_000_000,
+    266_500_000,
 ];
 
 /// Clock number n of the outputs has the phandle 10 + n.
@@ -97,8 +99,8 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x020, 1, vec![(0, 24_000_000)]),
         (0x020, 3, vec![(0, 325_000_000)]),
         // The AXI, and pclk5 with it.
-        (0x024, 0, vec![(1, 64_000_000), (4, 16_000_000), (16, 32_000_000)]),
-        (0x030, 2, vec![(1, 88_833_333), (4, 22_208_333), (16, 44_416_667)]),
+        (0x024, 0, vec![(1, 64_000_000), (4, 16_000_000), (16, 32_000_000), (18, 64_000_000)]),
+        (0x030, 2, vec![(1, 88_833_333), (4, 22_208_333), (16, 44_416_667), (18, 88_833_333)]),
         (0x040, 4, vec![(4, 16_656_250)]),
         // The Cortex-M4, and pclk1 and pclk3 with it.
         (0x048, 2, vec![(2, 4_000_000), (3, 2_000_000), (15, 2_000_000)]),
@@ -119,6 +121,13 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x0c0, 0, vec![(13, 66_625_000)]),
         (0x0c0, 1, vec![(13, 24_573_874)]),
         (0x83c, 2, vec![(15, 52_219_482)]),
+        // SDMMC1 and SDMMC2 by the AXI's clock, PLL3's R (208.877930 MHz * 2 / 37) and HSI; QUADSPI by PLL4's P and by
+        // per_ck, which is HSE.
+        (0x8f4, 0, vec![(17, 266_500_000)]),
+        (0x8f4, 1, vec![(17, 11_290_699)]),
+        (0x8f4, 3, vec![(17, 64_000_000)]),
+        (0x900, 2, vec![(18, 99_000_000)]),
+        (0x900, 3, vec![(18, 24_000_000)]),
         // Values that are set already, with or without the ready flag.
         (0x020, 2, vec![]),
         (0x830, READY, vec![]),
@@ -139,7 +148,7 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     assert!(bench.bus.notes()[0].contains("RCC_PLL2CFGR1 was written while its PLL is on"));
     // When the PLL is off, devices on it continue.
     assert_eq!(changed_by(&mut bench, 0x094, 0x70), []);
-    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 5));
+    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 6));
     assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
     assert_eq!(changed_by(&mut bench, 0x0a0, 0), []);
     // When it is on again, it locks later: 8 MHz * 50.625, as no fraction was latched, halved for the AXI.
@@ -149,7 +158,7 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     assert_eq!((changed_since(&before, &bench), bench.get(0x094)), (vec![], 0x71));
     bench.run(LOCK);
     let changed = changed_since(&before, &bench);
-    assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000), (16, 101_250_000)]);
+    assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000), (16, 101_250_000), (18, 202_500_000)]);
     assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x73, notes));
     // FRACLE latches a fraction.
     assert_eq!(changed_by(&mut bench, 0x0a0, FRACLE)[2], (5, 400_000_000));

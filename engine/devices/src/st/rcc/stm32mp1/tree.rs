@@ -45,10 +45,12 @@ const OF_UART: [Clock; 5] = [PCLK1, Pll(3, 1), Hsi, CSI, Hse];
 const OF_I2C: [Clock; 4] = [PCLK1, Pll(3, 2), Hsi, CSI];
 const OF_RNG: [Clock; 4] = [CSI, Pll(3, 2), LSE, LSI];
 const OF_I2C46: [Clock; 4] = [PCLK5, Pll(2, 1), Hsi, CSI];
+const OF_SDMMC: [Clock; 4] = [AXI, Pll(2, 2), Pll(3, 0), Hsi];
+const OF_QSPI: [Clock; 4] = [AXI, Pll(2, 2), Pll(3, 0), Selected(CPERCKSELR, 3, &[Hsi, CSI, Hse])];
 const OF_RTC: [Clock; 4] = [Off, LSE, LSI, Over(&Hse, RTCDIVR, 0x3f, |rtcdiv| Some(rtcdiv + 1))];
 
 /// The clocks that the device drives, in the order of `cyclescope,outputs`.
-pub const OUTPUTS: [(&str, Clock); 17] = [
+pub const OUTPUTS: [(&str, Clock); 19] = [
     ("mpuss_ck, the clock of the Cortex-A7", MPU),
     ("axiss_ck, the clock of the AXI", AXI),
     ("mcuss_ck, the clock of the Cortex-M4", MCU),
@@ -66,6 +68,8 @@ pub const OUTPUTS: [(&str, Clock); 17] = [
     ("rtc_ck", Selected(BDCR, BDCR_RTCSRC, &OF_RTC)),
     ("pclk3", PCLK3),
     ("pclk4", PCLK4),
+    ("the kernel clock of SDMMC1 and SDMMC2", Selected(SDMMC12CKSELR, 7, &OF_SDMMC)),
+    ("the kernel clock of QUADSPI", Selected(QSPICKSELR, 3, &OF_QSPI)),
 ];
 /// Index of the first kernel clock.
 pub const KERNEL: usize = 6;
