@@ -15,6 +15,7 @@ _HELD = "cyclescope,held-in-reset"
 _STM32_UART = "st,stm32h7-uart"
 _STM32MP1_RCC = "st,stm32mp1-rcc"
 _STM32_SDMMC = "st,stm32-sdmmc2"
+_STM32_QUADSPI = "st,stm32f469-qspi"
 SD_CARD = "cyclescope,sd-card"
 """The compatible of a card in a slot."""
 # Registers of an STM32's USART, and its bits: enabled, receiver, transmitter.
@@ -102,6 +103,11 @@ class LinuxBoard:
             if any(SD_CARD in one.compatibles and is_enabled(one) for one in node.children)
         ]
 
+    @property
+    def flash_controllers(self) -> list[Node]:
+        """The controllers of flash memories."""
+        return [node for node in enabled(self.tree) if _STM32_QUADSPI in node.compatibles]
+
     def is_mapped(self, address: int) -> bool:
         """Whether the board has something at an address."""
         return any(one["base"] <= address < one["base"] + one["size"] for one in self.places)
@@ -120,9 +126,10 @@ class LinuxBoard:
         """The writes to registers that a boot loader makes and Linux relies on.
 
         TF-A opens the clock of the console and sets its rate (plat/st, stm32_console); earlycon
-        of Linux does not set it up. The clock of a slot that it boots from stays open, too.
+        of Linux does not set it up. The clock of a card or a flash that it boots from stays open.
         """
-        writes = [write for slot in self.slots for write in self._clock_opened(slot)]
+        storage = (*self.slots, *self.flash_controllers)
+        writes = [write for node in storage for write in self._clock_opened(node)]
         found = self.console
         if found is None or _STM32_UART not in found[0].compatibles:
             return writes

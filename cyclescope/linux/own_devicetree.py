@@ -1,8 +1,8 @@
 """The devicetree for Linux that is made from a board's own description.
 
-Linux gets the devices that need no other: cores, interrupt controller, timer, firmware, console and
-cards in slots, with fixed clocks. Drivers of the others need clocks, resets and pins as the
-vendor's devicetree has them.
+Linux gets the devices that need no other: cores, interrupt controller, timer, firmware, console,
+cards in slots and flash memories, with fixed clocks. Drivers of the others need clocks, resets and
+pins as the vendor's devicetree has them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import count
 
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.errors import UsageError
-from cyclescope.linux.boards import LinuxBoard, enabled, texts
+from cyclescope.linux.boards import LinuxBoard, enabled, is_enabled, texts
 from cyclescope.linux.chosen import Chosen, set_memory
 from cyclescope.linux.flattened import child, set_bytes, set_cells, set_strings
 
@@ -58,6 +58,7 @@ def from_board(board: LinuxBoard, chosen: Chosen) -> Made:
     bus = _add_bus(root)
     kept += _add_console(board, root, bus, gic, phandles)
     kept += _add_slots(board, root, bus, gic, phandles)
+    kept += _add_flashes(board, root, bus, gic, phandles)
     return Made(root, _left_out(board, kept))
 
 
@@ -149,6 +150,19 @@ def _add_slots(
     return board.slots
 
 
+def _add_flashes(
+    board: LinuxBoard, root: Node, bus: Node, gic: Node, phandles: Iterator[int]
+) -> list[Node]:
+    """Add the controllers of flash memories; the nodes of the board that they are."""
+    for number, controller in enumerate(board.flash_controllers):
+        made = _copied(controller, bus, without=(_INTERRUPTS, "clocks"))
+        _connect(controller, made, gic)
+        _give_clock(board, controller, made, root, f"flash-clock-{number}", phandles)
+        for flash in filter(is_enabled, controller.children):
+            _copied(flash, made)
+    return board.flash_controllers
+
+
 def _connect(node: Node, made: Node, gic: Node) -> None:
     interrupt = _of_controller(node.props.get(_INTERRUPTS), gic)
     if interrupt:
@@ -182,8 +196,8 @@ def _of_controller(connections: Property | None, gic: Node) -> bytes:
 def _left_out(board: LinuxBoard, kept: list[Node]) -> tuple[str, ...]:
     """The labels of enabled devices with registers that are not kept."""
     memories = {place["path"] for place in board.places if place["kind"] == "memory"}
-    cards = {card.path for slot in board.slots for card in slot.children}
-    known = {node.path for node in kept} | memories | cards
+    chips = {chip.path for node in kept for chip in node.children}
+    known = {node.path for node in kept} | memories | chips
     return tuple(
         node.handle
         for node in enabled(board.tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -98,8 +99,8 @@ def parsed(path: Path, source: str) -> Node:
     return devicetree.parse(file)
 
 
-def linux_board(name: str = BOARD) -> LinuxBoard:
-    board = Board(name)
+def linux_board(name: str = BOARD, overrides: Mapping[str, str] | None = None) -> LinuxBoard:
+    board = Board(name, overrides or {})
     return LinuxBoard(board.name, board.tree, board.describe()["map"])
 
 
@@ -169,6 +170,27 @@ def test_a_board_gives_a_tree_of_what_linux_needs() -> None:
     assert "intc" not in made.left_out
 
 
+def test_a_card_and_a_flash_are_in_the_tree_with_fixed_clocks_and_a_supply() -> None:
+    card = own_devicetree.from_board(linux_board(overrides={"sd_card.status": "okay"}), CHOSEN)
+    slot = node_at(card.tree, "/soc/mmc@58005000")
+    assert slot.cells("interrupts") == [0, 49, 4]
+    assert slot.number("bus-width") == 4
+    assert slot.children == []
+    clock, supply = (
+        next(node for node in card.tree.walk() if node.number("phandle") == slot.number(name))
+        for name in ("clocks", "vmmc-supply")
+    )
+    assert clock.number("clock-frequency") == 99_000_000
+    assert supply.number("regulator-min-microvolt") == 3_300_000
+    assert not {"sdmmc1", "sd_card"} & set(card.left_out)
+    without = own_devicetree.from_board(linux_board(), CHOSEN)
+    assert "sdmmc1" in without.left_out
+    nor = own_devicetree.from_board(linux_board(f"{BOARD}-nor"), CHOSEN)
+    flash = node_at(nor.tree, "/soc/spi@58003000/flash@0")
+    assert flash.compatibles == ["micron,n25q128a13", "jedec,spi-nor"]
+    assert flash.number("spi-rx-bus-width") == 4
+
+
 def test_a_vendors_tree_keeps_what_the_board_has(tmp_path: Path) -> None:
     tree = parsed(tmp_path, VENDOR)
     pruned = vendor_devicetree.pruned(tree, linux_board(), CHOSEN)
@@ -205,6 +227,12 @@ def test_a_tree_for_another_board_is_refused(tmp_path: Path) -> None:
 def test_a_board_that_linux_can_not_run_on_says_why(board: str, why: str) -> None:
     with pytest.raises(UsageError, match=f"{board} has {why}"):
         own_devicetree.from_board(linux_board(board), CHOSEN)
+
+
+def test_the_clocks_of_what_it_boots_from_are_open() -> None:
+    card = linux_board(overrides={"sd_card.status": "okay"})
+    assert (0x50000218, 1 << 16) in card.loader_writes()
+    assert (0x50000218, 1 << 14) in linux_board(f"{BOARD}-nor").loader_writes()
 
 
 def test_the_console_is_set_up_as_a_loader_does() -> None:

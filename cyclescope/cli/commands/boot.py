@@ -258,8 +258,10 @@ def _placed(given: str) -> tuple[str, str]:
 def _inserted(name: str, disk: str) -> dict[str, OverrideValue]:
     """What puts a card with this image into a board's first slot.
 
-    Raises `UsageError` if the board has no slot.
+    Raises `UsageError` if the board has no slot, or there is no such file.
     """
+    if not Path(disk).exists():
+        raise UsageError(f"--disk: {inputs.printable(disk)}: no such file")
     for node in Board(name).tree.walk():
         if SD_CARD in node.compatibles:
             return {f"{node.handle}.status": "okay", f"{node.handle}.cyclescope,image": disk}

@@ -26,6 +26,7 @@ pub mod stm32_syscfg;
 pub mod stm32_timers;
 pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
+pub mod stm32f469_qspi;
 pub mod stm32f4_bxcan;
 pub mod stm32f4_gcan;
 pub mod stm32mp15_bsec;

@@ -27,7 +27,7 @@
 mod commands;
 mod flow;
 mod phases;
-mod registers;
+pub mod registers;
 mod window;
 
 #[cfg(test)]
@@ -58,6 +58,16 @@ const FIFO_BYTES: usize = 32;
 /// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 
+/// Names of registers in notes that another generation has instead of OCTOSPI's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names(pub &'static [(&'static str, &'static str)]);
+
+impl Names {
+    fn note(self, text: &str, ctx: &mut Ctx) {
+        ctx.note(&self.0.iter().fold(text.to_owned(), |text, (ours, other)| text.replace(ours, other)));
+    }
+}
+
 /// The activity of the controller. Edges are the kernel clock's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 enum Flow {
@@ -80,6 +90,9 @@ enum Flow {
 #[derive(State, Polled)]
 #[poll(first = Ospi::list_changes)]
 pub struct Ospi {
+    #[state(skip)]
+    #[poll(skip = "never changes")]
+    names: Names,
     /// The kernel clock.
     clock: KernelClock,
     /// Kernel clocks from the write that starts a command until chip select goes low.
@@ -111,29 +124,53 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "resets", "reg-names"]);
-    let meaning = "kernel clocks from the write that starts a command until chip select goes low";
-    let clock = reader.clock_input(0, "the kernel clock, which the serial clock is divided from");
-    let start = reader.timing_cycles("cyclescope,start-cycles", meaning);
-    let interrupt = InterruptOutput::new(reader.interrupt(0, "its interrupt"));
-    let gate = ClockGate::from_node(reader);
-    let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has data, or room, for at least FTHRES + 1 bytes");
-    let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
-    Box::new(Ospi {
-        clock: KernelClock::new(clock),
-        start,
-        gate,
-        pins: PinFunctions::from_node(reader, SIGNALS),
-        spoiled: 0,
-        registers: Registers::new(&MAP),
-        wire: MemoryWire::new(clock.rate, chip, timing(&Registers::new(&MAP))),
-        flow: Flow::Idle,
-        fifo: VecDeque::with_capacity(FIFO_BYTES),
-        room_from: 0,
-        is_open: false,
-        dma,
-        alarm: Alarm::default(),
-        interrupt,
-    })
+    Box::new(Ospi::from_node(reader, Names::default()))
+}
+
+impl Ospi {
+    /// The controller of a node, with the names of its generation.
+    pub fn from_node(reader: &mut NodeReader, names: Names) -> Ospi {
+        let meaning = "kernel clocks from the write that starts a command until chip select goes low";
+        let clock = reader.clock_input(0, "the kernel clock, which the serial clock is divided from");
+        let start = reader.timing_cycles("cyclescope,start-cycles", meaning);
+        let interrupt = InterruptOutput::new(reader.interrupt(0, "its interrupt"));
+        let gate = ClockGate::from_node(reader);
+        let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has data, or room, for at least FTHRES + 1 bytes");
+        let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
+        Ospi {
+            names,
+            clock: KernelClock::new(clock),
+            start,
+            gate,
+            pins: PinFunctions::from_node(reader, SIGNALS),
+            spoiled: 0,
+            registers: Registers::new(&MAP),
+            wire: MemoryWire::new(clock.rate, chip, timing(&Registers::new(&MAP))),
+            flow: Flow::Idle,
+            fifo: VecDeque::with_capacity(FIFO_BYTES),
+            room_from: 0,
+            is_open: false,
+            dma,
+            alarm: Alarm::default(),
+            interrupt,
+        }
+    }
+
+    /// A register, whatever an access does.
+    pub fn held(&self, register: u32) -> u32 {
+        self.registers.held(register)
+    }
+
+    /// The clock's gate.
+    pub fn gate(&self) -> ClockGate {
+        self.gate
+    }
+
+    /// True during a command.
+    pub fn has_command(&mut self, now: Ps) -> bool {
+        self.advance(self.clock.edge(now));
+        self.is_busy()
+    }
 }
 
 /// The times of OCTOSPI_DCR1 and DCR2. Chip select is low for a period before the first rising edge and after the last
@@ -197,10 +234,10 @@ impl Ospi {
         let ends = value & CR_ABORT != 0 || value & CR_EN == 0;
         let is_kept = self.is_busy() && !ends && (old ^ value) & CR_FMODE != 0;
         if is_kept {
-            ctx.note("OCTOSPI_CR.FMODE was written during a command (OCTOSPI_SR.BUSY): it keeps its value");
+            self.names.note("OCTOSPI_CR.FMODE was written during a command (OCTOSPI_SR.BUSY): it keeps its value", ctx);
         }
         if value & (CR_DQM | CR_FSEL) != 0 {
-            ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: only the first one is used");
+            self.names.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: only the first one is used", ctx);
         }
         self.registers.set(CR, value & !CR_FMODE | if is_kept { old } else { value } & CR_FMODE);
         if ends || (old ^ self.registers[CR]) & CR_FMODE != 0 {
@@ -215,7 +252,10 @@ impl Ospi {
             FCR => self.registers.put(SR, row.written(value), false),
             SR | DR => {}
             _ if self.is_busy() => {
-                ctx.note(&format!("{} was written during a command (OCTOSPI_SR.BUSY): it keeps its value", row.name));
+                self.names.note(
+                    &format!("{} was written during a command (OCTOSPI_SR.BUSY): it keeps its value", row.name),
+                    ctx,
+                );
                 return;
             }
             _ => self.registers.set(offset, value),

@@ -339,12 +339,13 @@ impl Device for Sdmmc {
         self.advance(ctx);
         let (from, to) = self.clock.follow(ctx);
         let moved = |edge: u64| if edge > from { to.saturating_add(edge - from) } else { to };
-        self.command_from = moved(self.command_from);
+        let command_from = self.command_from;
+        self.command_from = moved(command_from);
         self.clocked_since = self.clocked_since.map(|_| to);
         self.busy = self.busy.map(|edges| edges.map(moved));
-        self.command = self.command.take().map(|command| command.moved(moved));
+        self.command = self.command.take().map(|command| command.moved(&moved));
         if let Some(data) = &mut self.data {
-            data.move_edges(moved);
+            data.move_edges(&moved);
         }
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers();

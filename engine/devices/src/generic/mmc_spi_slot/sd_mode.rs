@@ -114,15 +114,15 @@ const COMMANDS: [Command; 28] = [
     Command(false, 7, ADDRESSED, |card, argument, _| card.select_card(argument)),
     Command(false, 8, IDLE, |card, argument, _| card.send_if_cond(argument).into()),
     Command(false, 9, STAND_BY, |card, argument, _| {
-        card.to_addressed(argument, |card| Outcome::Other(SdResponse::Long(registers::csd(&card.parameters))))
+        card.if_addressed(argument, |card| Outcome::Other(SdResponse::Long(registers::csd(&card.parameters))))
     }),
     Command(false, 10, STAND_BY, |card, argument, _| {
-        card.to_addressed(argument, |_| Outcome::Other(SdResponse::Long(registers::cid())))
+        card.if_addressed(argument, |_| Outcome::Other(SdResponse::Long(registers::cid())))
     }),
     Command(false, 12, DATA | RECEIVE | PROGRAMMING, |card, _, end| card.stop(end).into()),
-    Command(false, 13, ADDRESSED, |card, argument, _| card.to_addressed(argument, |_| OK.into())),
+    Command(false, 13, ADDRESSED, |card, argument, _| card.if_addressed(argument, |_| OK.into())),
     Command(false, 15, ADDRESSED, |card, argument, _| {
-        card.to_addressed(argument, |card| {
+        card.if_addressed(argument, |card| {
             card.sd.place = Place::Inactive;
             Outcome::None
         })
@@ -137,7 +137,7 @@ const COMMANDS: [Command; 28] = [
     Command(false, 33, TRANSFER, |card, argument, _| card.erase_to(argument).into()),
     Command(false, 38, TRANSFER, |card, _, end| card.erase(end).into()),
     Command(false, 55, IDLE | ADDRESSED, |card, argument, _| {
-        card.to_addressed(argument, |card| card.expect_application().into())
+        card.if_addressed(argument, |card| card.expect_application().into())
     }),
     Command(true, 6, TRANSFER, |card, argument, _| {
         card.sd.has_four_lines = argument & 3 == 2;
@@ -274,7 +274,7 @@ impl Card {
     }
 
     /// Runs a command if the address in its argument is the card's.
-    fn to_addressed(&mut self, argument: u32, run: impl FnOnce(&mut Card) -> Outcome) -> Outcome {
+    fn if_addressed(&mut self, argument: u32, run: impl FnOnce(&mut Card) -> Outcome) -> Outcome {
         if argument >> 16 == u32::from(self.sd.address) { run(self) } else { Outcome::None }
     }
 
@@ -312,7 +312,7 @@ impl Card {
         }
     }
 
-    /// A block that the card sends: the time from which on it can, and its data. `None` if there is none, or the card
+    /// A block that the card sends: the time from which on it can, and its data. `None` if it sends no data, or the card
     /// can't read it.
     pub fn outgoing(&self) -> Option<(Ps, &[u8])> {
         match &self.data {

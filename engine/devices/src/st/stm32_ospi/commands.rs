@@ -12,7 +12,8 @@ impl Ospi {
             return;
         }
         if self.has_phase(ADDRESS) && u64::from(self.registers[AR]) >= self.size() {
-            ctx.note("OCTOSPI_AR is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): nothing is sent (TEF)");
+            self.names
+                .note("OCTOSPI_AR is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): nothing is sent (TEF)", ctx);
             self.registers.put(SR, SR_TEF, true);
             return;
         }
@@ -47,12 +48,12 @@ impl Ospi {
     /// The registers' command for an address, if it can be sent.
     pub(super) fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
         if !self.registers.has(CR, CR_EN) {
-            ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
+            self.names.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent", ctx);
             return None;
         }
         let command = self.phases(address).ok();
         if command.is_none() {
-            ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
+            self.names.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent", ctx);
             self.registers.put(SR, SR_TEF, true);
         }
         command

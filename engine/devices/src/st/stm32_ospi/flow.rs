@@ -143,7 +143,7 @@ impl Ospi {
             let was_full = self.fifo.len() == FIFO_BYTES;
             let Some((byte, from)) = self.fifo.pop_front() else {
                 if index == 0 {
-                    ctx.note("OCTOSPI_DR was read while no more data come: it reads 0");
+                    self.names.note("OCTOSPI_DR was read while no more data come: it reads 0", ctx);
                 }
                 break;
             };
@@ -165,12 +165,15 @@ impl Ospi {
                 Flow::Write(_, left) => left,
                 Flow::Held if self.mode() == 0 => self.length(),
                 _ => {
-                    ctx.note("OCTOSPI_DR was written without a command that takes data: the data are lost");
+                    self.names.note("OCTOSPI_DR was written without a command that takes data: the data are lost", ctx);
                     break;
                 }
             };
             if self.fifo.len() as u64 >= left {
-                ctx.note("OCTOSPI_DR was written after the last byte of a command (OCTOSPI_DLR): the data are lost");
+                self.names.note(
+                    "OCTOSPI_DR was written after the last byte of a command (OCTOSPI_DLR): the data are lost",
+                    ctx,
+                );
                 break;
             }
             if self.fifo.len() == FIFO_BYTES && !self.clock.is_running() {

@@ -14,11 +14,14 @@ impl Ospi {
             return Err(error);
         }
         if self.mode() != 3 || !self.registers.has(CR, CR_EN) {
-            ctx.note("the memory window was read while the controller is not in memory-mapped mode (OCTOSPI_CR.FMODE)");
+            self.names.note(
+                "the memory window was read while the controller is not in memory-mapped mode (OCTOSPI_CR.FMODE)",
+                ctx,
+            );
             return Err(error);
         }
         if u64::from(address) + u64::from(bytes) > self.size() {
-            ctx.note("a read is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): a bus error");
+            self.names.note("a read is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): a bus error", ctx);
             return Err(error);
         }
         let ahead = match self.flow {
@@ -64,7 +67,7 @@ impl Ospi {
     pub(super) fn map_from(&mut self, address: u32, edge: u64, ctx: &mut Ctx) -> bool {
         let Some(command) = self.command(address, ctx) else { return false };
         let Some(width) = command.data else {
-            ctx.note("the command of a memory-mapped read has no data (OCTOSPI_CCR.DMODE): a bus error");
+            self.names.note("the command of a memory-mapped read has no data (OCTOSPI_CCR.DMODE): a bus error", ctx);
             return false;
         };
         self.fifo.clear();
