@@ -12,7 +12,7 @@ from small_kernel import FORMS, small_kernel
 from cyclescope import Board
 from cyclescope.board.description import devicetree
 from cyclescope.board.scripts import parse_script
-from cyclescope.linux import executable, flattened, initramfs, kallsyms, packages
+from cyclescope.linux import executable, flattened, kallsyms, packages
 
 BOARD = "stm32mp157c-dk2"
 TYPED = 'send "{word}\\r"\nexpect "{word}\\n/ # "\nsend "off\\r"\n'
@@ -195,27 +195,13 @@ def test_debians_kernel_boots_to_a_prompt(tree: str, cyclescope: Command, tmp_pa
         assert bad not in done.stdout
 
 
-def booted_with_modules(
-    names: tuple[str, ...], typed: str, cyclescope: Command, folder: Path, *arguments: object
-) -> str:
-    """What the console shows of commands that are typed once these modules are loaded."""
-    (folder / "root" / "bin").mkdir(parents=True)
-    (modules,) = (packages.folder() / "modules").iterdir()
-    for name in names:
-        (found,) = modules.rglob(f"{name}.ko")
-        (folder / "root" / f"{name}.ko").write_bytes(found.read_bytes())
-    busybox = folder / "root" / "bin" / "busybox"
-    busybox.write_bytes(packages.busybox().read_bytes())
-    busybox.chmod(0o755)
-    load = "\n".join(f"/bin/busybox insmod /{name}.ko" for name in names)
-    before, _, last = initramfs.INIT.rpartition("cd /")
-    (folder / "root" / "init").write_text(f"{before}{load}\ncd /{last}")
-    (folder / "root" / "init").chmod(0o755)
+def shown_of(typed: str, cyclescope: Command, folder: Path, *arguments: object) -> str:
+    """What the console shows of commands that are typed at busybox's prompt."""
     (folder / "typed").write_text(
-        f'expect "/ # "\nsend "sleep 1; {typed}; echo do\\"\\"ne\\r"\nexpect "done"\n'
-        'expect "/ # "\nsend "poweroff -f\\r"\n'
+        f'expect "/ # "\nsend "{typed}; echo do\\"\\"ne\\r"\nexpect "done"\nexpect "/ # "\n'
+        'send "poweroff -f\\r"\n'
     )
-    call = ("boot", "--kernel", "debian", "--initrd", "root", "--script", "typed")
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox", "--script", "typed")
     done = cyclescope(*call, *arguments, timeout_s=1800)
     assert done.status == 0, done.stderr
     for bad in ("Oops", "WARNING:", "Internal error"):
@@ -228,12 +214,10 @@ def booted_with_modules(
 def test_debians_kernel_reads_and_writes_a_card(cyclescope: Command, tmp_path: Path) -> None:
     data = bytes(range(256)) * 4096
     (tmp_path / "card.img").write_bytes(data + bytes(7 << 20))
-    typed = (
-        "dd if=/dev/mmcblk0 of=/dev/mmcblk0 bs=1M count=1 seek=4 conv=fsync; md5sum /dev/mmcblk0"
-    )
-    shown = booted_with_modules(
-        ("armmmci",), typed, cyclescope, tmp_path, "--disk", tmp_path / "card.img"
-    )
+    copied = "dd if=/dev/mmcblk0 of=/dev/mmcblk0 bs=1M count=1 seek=4 conv=fsync"
+    typed = f"modprobe armmmci; sleep 1; {copied}; md5sum /dev/mmcblk0"
+    given = ("--modules", "armmmci", "--disk", tmp_path / "card.img")
+    shown = shown_of(typed, cyclescope, tmp_path, *given)
     assert "mmc0: new high speed SD card at address 0001" in shown
     written = (tmp_path / "card.img").read_bytes()
     assert written == data + bytes(3 << 20) + data + bytes(3 << 20)
@@ -243,10 +227,10 @@ def test_debians_kernel_reads_and_writes_a_card(cyclescope: Command, tmp_path: P
 @HAS_PACKAGES
 @pytest.mark.long
 def test_debians_kernel_reads_and_writes_a_flash(cyclescope: Command, tmp_path: Path) -> None:
-    typed = "head -c 65536 /bin/busybox > /dev/mtd0; head -c 65536 /dev/mtd0 | md5sum"
-    shown = booted_with_modules(
-        ("spi-nor", "spi-stm32-qspi"), typed, cyclescope, tmp_path, "--board", f"{BOARD}-nor"
-    )
+    copied = "head -c 65536 /bin/busybox > /dev/mtd0; head -c 65536 /dev/mtd0 | md5sum"
+    typed = f"modprobe -a spi-nor spi-stm32-qspi; sleep 1; {copied}"
+    given = ("--modules", "spi-nor,spi-stm32-qspi", "--board", f"{BOARD}-nor")
+    shown = shown_of(typed, cyclescope, tmp_path, *given)
     assert "spi-nor spi0.0: n25q128a13 (16384 Kbytes)" in shown
     busybox = packages.busybox().read_bytes()[:65536]
     assert hashlib.md5(busybox).hexdigest() in shown

@@ -2,20 +2,22 @@
 //! interface (SDMMC)"), with an SD card in SD mode: `cyclescope,sd-card`, or nothing in the slot.
 //!
 //! Modelled: the command path with its responses, timeout and CRC check; the data path with one data line or four,
-//! blocks, CRC, CRC status, busy signal and DTIMER; the FIFO of 16 words, with hardware flow control or with RXOVERR and
-//! TXUNDERR; the IDMA with one buffer or a linked list; the flags, the interrupt, the clock gate and the RCC's reset.
+//! blocks, CRC, CRC status, busy signal and DTIMER; the FIFO of 16 words, with hardware flow control or with RXOVERR
+//! and TXUNDERR; the IDMA with one buffer or a linked list; the flags, the interrupt, the clock gate and the RCC's
+//! reset.
 //!
 //! SDMMC_CK is the kernel clock divided by twice SDMMC_CLKCR.CLKDIV. A command begins `cyclescope,start-cycles` of the
-//! kernel clock after the write of SDMMC_CMDR, and at the earliest eight clocks after the response before it. It has 48
-//! bits; the card's response comes after NCR clocks, with 48 or 136 bits. A block has a start bit, its data on all
-//! lines, 16 bits of CRC and an end bit; the CRC status of a written block comes two clocks later, with 5 bits. Between
-//! blocks are two clocks at least. The IDMA moves bursts of eight words, each at its own time on the bus, when the FIFO
-//! has them, or has room for them. When neither is in time, hardware flow control stops SDMMC_CK.
+//! kernel clock after the write of SDMMC_CMDR, and at the earliest eight clocks after the response before it. It has
+//! 48 bits; the card's response comes after NCR clocks, with 48 or 136 bits. A block has a start bit, its data on all
+//! lines, 16 bits of CRC and an end bit; the CRC status of a written block comes two clocks later, with 5 bits.
+//! Between blocks are two clocks at least. The IDMA moves bursts of eight words, each at its own time on the bus, when
+//! the FIFO has them, or has room for them. When neither is in time, hardware flow control stops SDMMC_CK.
 //!
-//! The card's clock runs from SDMMC_POWER.PWRCTRL 3 on. With `cd-gpios` a card in the slot connects that pin to ground.
+//! The card's clock runs from SDMMC_POWER.PWRCTRL 3 on. With `cd-gpios` a card in the slot connects that pin to
+//! ground.
 //!
-//! Not modelled: DDR, UHS-I and its voltage switch, the delay block, SDIO interrupts and read wait, eMMC (boot, streams,
-//! eight lines), suspend and hold, and WAITPEND. RXFIFOE and TXFIFOE are shown while data are transferred.
+//! Not modelled: DDR, UHS-I and its voltage switch, the delay block, SDIO interrupts and read wait, eMMC (boot,
+//! streams, eight lines), suspend and hold, and WAITPEND. RXFIFOE and TXFIFOE are shown while data are transferred.
 
 // `command` is the command path (CPSM), `data` the data path (DPSM), `fifo` the FIFO and the IDMA.
 

@@ -312,8 +312,8 @@ impl Card {
         }
     }
 
-    /// A block that the card sends: the time from which on it can, and its data. `None` if it sends no data, or the card
-    /// can't read it.
+    /// A block that the card sends: the time from which on it can, and its data. `None` if it sends no data, or
+    /// the card can't read it.
     pub fn outgoing(&self) -> Option<(Ps, &[u8])> {
         match &self.data {
             Data::Sending(sending) if sending.error.is_none() && !self.removed => {

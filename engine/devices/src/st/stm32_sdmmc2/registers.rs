@@ -6,24 +6,26 @@ registers! {
     pub const MAP "SDMMC_" {
         POWER 0x00 rw { PWRCTRL 0..2, VSWITCH 2 unmodelled, VSWITCHEN 3 unmodelled, DIRPOL 4 };
         CLKCR 0x04 rw {
-            CLKDIV 0..10, PWRSAV 12, WIDBUS 14..16, NEGEDGE 16, HWFC_EN 17, DDR 18 unmodelled, BUSSPEED 19, SELCLKRX 20..22
+            CLKDIV 0..10, PWRSAV 12, WIDBUS 14..16, NEGEDGE 16, HWFC_EN 17, DDR 18 unmodelled, BUSSPEED 19,
+            SELCLKRX 20..22
         };
         ARGR 0x08 rw;
         CMDR 0x0c rw {
-            CMDINDEX 0..6, CMDTRANS 6, CMDSTOP 7, WAITRESP 8..10, WAITINT 10 unmodelled, WAITPEND 11 unmodelled, CPSMEN 12,
-            DTHOLD 13 unmodelled, BOOTMODE 14 unmodelled, BOOTEN 15 unmodelled, CMDSUSPEND 16 unmodelled
+            CMDINDEX 0..6, CMDTRANS 6, CMDSTOP 7, WAITRESP 8..10, WAITINT 10 unmodelled, WAITPEND 11 unmodelled,
+            CPSMEN 12, DTHOLD 13 unmodelled, BOOTMODE 14 unmodelled, BOOTEN 15 unmodelled, CMDSUSPEND 16 unmodelled
         };
         RESPCMDR 0x10 ro mask 0x3f;
         RESP1R "RESP{}R" [1..5; 4] 0x14 ro;
         DTIMER 0x24 rw;
         DLENR 0x28 rw mask 0x01ff_ffff;
         DCTRL 0x2c rw {
-            DTEN 0, DTDIR 1, DTMODE 2..4, DBLOCKSIZE 4..8, RWSTART 8 unmodelled, RWSTOP 9 unmodelled, RWMOD 10 unmodelled,
-            SDIOEN 11 unmodelled, BOOTACKEN 12 unmodelled, FIFORST 13
+            DTEN 0, DTDIR 1, DTMODE 2..4, DBLOCKSIZE 4..8, RWSTART 8 unmodelled, RWSTOP 9 unmodelled,
+            RWMOD 10 unmodelled, SDIOEN 11 unmodelled, BOOTACKEN 12 unmodelled, FIFORST 13
         };
         DCNTR 0x30 ro volatile;
         STAR 0x34 ro mask 0x1fff_ffff {
-            CCRCFAIL 0, DCRCFAIL 1, CTIMEOUT 2, DTIMEOUT 3, TXUNDERR 4, RXOVERR 5, CMDREND 6, CMDSENT 7, DATAEND 8, DHOLD 9,
+            CCRCFAIL 0, DCRCFAIL 1, CTIMEOUT 2, DTIMEOUT 3, TXUNDERR 4, RXOVERR 5, CMDREND 6, CMDSENT 7, DATAEND 8,
+            DHOLD 9,
             DBCKEND 10, DABORT 11, DPSMACT 12, CPSMACT 13, TXFIFOHE 14, RXFIFOHF 15, TXFIFOF 16, RXFIFOF 17, TXFIFOE 18,
             RXFIFOE 19, BUSYD0 20, BUSYD0END 21, SDIOIT 22, ACKFAIL 23, ACKTIMEOUT 24, VSWEND 25, CKSTOP 26, IDMATE 27,
             IDMABTC 28
