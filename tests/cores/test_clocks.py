@@ -46,6 +46,7 @@ SAME_AS = {
     "nucleo-l4r5zi-n25q128a": "nucleo-l4r5zi",
     "nucleo-l4r5zi-sensors": "nucleo-l4r5zi",
     "stm32mp157c-dk2-lm75": "stm32mp157c-dk2",
+    "stm32mp157c-dk2-nor": "stm32mp157c-dk2",
     "stm32mp157c-dk2-tty": "stm32mp157c-dk2",
 }
 
