@@ -128,3 +128,35 @@ def test_address_spaces_domains_and_patches_beside_hot_code() -> None:
     }
     [work] = [work for work in results[1].host_work if work.core == "cpu0"]
     assert work.compiled > 0
+
+
+def test_both_cores_share_memory_pages_and_interrupts(tmp_path: Path) -> None:
+    board = Board(BOARD, {"cpu1.status": "okay"}).load(build("cluster"))
+    results = [board.run("1s", compile_after=compile_after) for compile_after in (0, 20, None)]
+    assert results[0] == results[1] == results[2], "interpreted and compiled"
+    # while both count under the lock
+    taken = tmp_path / "counting.snapshot"
+    board.run("20ms", snapshot=taken, snapshot_at="13ms")
+    later = board.run("1s", start_from=taken)
+    assert (later.cores, later.counters) == (results[0].cores, results[0].counters)
+    assert results[0].exit_code == 0, results[0]
+    assert numbers(results[0].console) == {
+        "own_on": 0xFFFFFFFC,
+        "none_on": INVALID_PARAMETERS,
+        "other_before": 1,
+        "other_on": 0,
+        "other_again": 0xFFFFFFFC,
+        "mpidr": 0x80000001,
+        "locked": 800,
+        "counted": 800,
+        "page_before": 11,
+        "page_after": 22,
+        "interrupt_of_second": 5,
+        "interrupt_of_first": 1 << 10 | 3,
+        # the times of the board's snoop control unit; 5 cycles of a barrier are under the second
+        "load_from_other": 14,
+        "store_to_shared": 1,
+        "ball": 8,
+        "on_anew": 0,
+        "starts": 2,
+    }

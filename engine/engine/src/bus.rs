@@ -43,13 +43,14 @@ use crate::inputs::Inputs;
 use crate::memory::line_buffers::LineBuffers;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
+use crate::memory::snoop::Snoop;
 use crate::observe::critical_path;
 use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
 use crate::observe::signals::DeviceSignals;
 use crate::observe::unmodelled::AccessSites;
 use crate::observe::waves::Waves;
-use crate::order::{Order, ResetChange};
+use crate::order::{CoreStart, Order, ResetChange};
 use crate::pins::{Pin, Wires};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
@@ -219,6 +220,8 @@ pub struct Bus {
     pub outer: Option<OuterCache>,
     /// Cores whose accesses bypass it: bit n is core n.
     pub past_outer: u32,
+    /// What keeps the data caches of a cluster's cores coherent, if several of them are on the board.
+    pub snoop: Option<Snoop>,
     /// Lines that a flash interface keeps for the cores.
     pub line_buffers: LineBuffers,
     /// Devices; a slot is empty while its device is being called.
@@ -511,10 +514,16 @@ impl Bus {
 
     /// Holds a core in reset from `at` on, or releases it: it then starts with its reset.
     pub fn core_reset(&mut self, core: usize, hold: bool, at: Ps) {
-        self.order.change_reset(ResetChange { core, hold, at });
+        self.order.change_reset(ResetChange { core, hold, at, start: None });
         if !hold {
             self.core_raised(core, at);
         }
+    }
+
+    /// A firmware releases a core that is held in reset, and makes it begin at `start`.
+    pub fn start_core(&mut self, core: usize, start: CoreStart, at: Ps) {
+        self.order.change_reset(ResetChange { core, hold: false, at, start: Some(start) });
+        self.core_raised(core, at);
     }
 
     /// The time at which the running core has to check the bus's pending work.
@@ -535,10 +544,16 @@ impl Bus {
         {
             self.rams[ram].reserve(core, offset);
         }
+        if let Some(snoop) = &mut self.snoop {
+            snoop.reserve(core as usize, physical);
+        }
     }
 
     /// True if no other master has written there since: memory that is not shared has no other writer.
     pub fn is_reserved(&self, core: u32, physical: u32) -> bool {
+        if self.snoop.as_ref().is_some_and(|snoop| !snoop.is_reserved(core as usize, physical)) {
+            return false;
+        }
         let Some((entry, offset)) = self.span(physical, 1) else { return true };
         match self.map[entry].target {
             Target::Ram(ram) => self.rams[ram].is_reserved(core, offset),
@@ -567,7 +582,9 @@ impl Bus {
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
-        let now = if self.core_irqs.len() > 1 { self.in_order(core, id, now) } else { now };
+        // A cluster's cores have timers and counters of their own.
+        let is_own = self.snoop.is_some() && [self.core_registers, self.monitors].contains(&Some(id));
+        let now = if self.core_irqs.len() > 1 && !is_own { self.in_order(core, id, now) } else { now };
         let (outer, cause) = (self.calling.replace(id), self.interrupt_sources.begin(id));
         let was_by_core = self.is_by_core;
         self.is_by_core |= core.is_some();

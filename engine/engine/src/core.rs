@@ -7,10 +7,12 @@ use crate::core::debug::Debugged;
 use crate::elf::Machine;
 use crate::elf::debug::Place;
 use crate::faults::CoreFault;
+use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::{WaitShare, WaitedFor};
+use crate::order::CoreStart;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -367,6 +369,16 @@ pub trait Core: Debugged + State + Send {
     /// The core leaves reset: it starts again, as its manual says, and keeps its time and its totals. Only called for a
     /// core that a device can hold in reset; a core that starts at an ELF file's entry continues where it is.
     fn reset(&mut self, _bus: &mut Bus) {}
+
+    /// As [`Core::reset`], but a firmware makes the core begin at another place.
+    fn start(&mut self, bus: &mut Bus, _start: CoreStart) {
+        self.reset(bus);
+    }
+
+    /// Its data cache.
+    fn data_cache(&self) -> Option<CacheShape> {
+        None
+    }
 
     /// True if the core postpones an instruction whose access is not in order yet ([`crate::order`]): only such a core
     /// can be one of several.

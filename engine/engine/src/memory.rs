@@ -7,3 +7,4 @@ pub mod dram;
 pub mod line_buffers;
 pub mod outer;
 pub mod ram;
+pub mod snoop;

@@ -9,6 +9,15 @@
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
+/// Where a core begins, instead of at its reset vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub struct CoreStart {
+    /// Address of its first instruction; on Arm, bit 0 selects T32.
+    pub entry: u32,
+    /// Value of its first register.
+    pub context: u32,
+}
+
 /// A change of a core's reset line by a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct ResetChange {
@@ -18,6 +27,8 @@ pub struct ResetChange {
     pub hold: bool,
     /// Time of the change.
     pub at: Ps,
+    /// Where a firmware makes it begin.
+    pub start: Option<CoreStart>,
 }
 
 /// The limits of the running core, and its effects on other cores.
@@ -231,7 +242,7 @@ mod tests {
     fn a_core_that_is_let_go_bounds_the_one_that_runs() {
         let mut order = Order::default();
         order.begin(Ps::MAX, Ps(1000));
-        order.change_reset(ResetChange { core: 1, hold: false, at: Ps(5000) });
+        order.change_reset(ResetChange { core: 1, hold: false, at: Ps(5000), start: None });
         assert_eq!((order.until(), order.cut()), (Ps(5000), Ps(6000)));
         assert_eq!(order.take_resets().len(), 1);
         assert_eq!(order.take_resets(), []);

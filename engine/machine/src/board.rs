@@ -2,6 +2,7 @@
 
 pub mod bindings;
 pub mod build;
+mod cluster;
 mod common;
 mod cores;
 pub mod external;

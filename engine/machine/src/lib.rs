@@ -461,6 +461,12 @@ impl Machine {
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }
+        if let Some(snoop) = &self.bus.snoop {
+            for (index, core) in self.cores.iter().enumerate().filter(|(index, _)| snoop.has(*index)) {
+                let totals = snoop.counts(index).named();
+                counters.extend(totals.map(|(what, count)| (format!("{}.{what}", core.name()), count)));
+            }
+        }
         if let Some(outer) = &self.bus.outer {
             let name = &self.description.outer;
             counters.extend(outer.totals().map(|(what, count)| (format!("{name}.{what}"), count)));

@@ -304,7 +304,10 @@ impl Machine {
                 self.pass_time(change.core, change.at);
                 self.note_release(change.core);
                 self.bus.master = Some(change.core);
-                self.cores[change.core].reset(&mut self.bus);
+                match change.start {
+                    Some(start) => self.cores[change.core].start(&mut self.bus, start),
+                    None => self.cores[change.core].reset(&mut self.bus),
+                }
                 self.bus.master = None;
                 self.progress[change.core].activity = Activity::Running;
             }

@@ -1,13 +1,16 @@
-//! `arm,armv7-timer`: the generic timer of a core (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI
-//! 0406C, chapter B8). The core's instructions name its registers; it has no address.
+//! `arm,armv7-timer`: the generic timers of the cores (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition,
+//! DDI 0406C, chapter B8). The core's instructions name its registers; it has no address.
 //!
 //! Modelled: CNTFRQ; the physical counter and the virtual counter, which are equal, as no hypervisor sets an offset;
 //! the physical and the virtual timer, with their interrupts. The counter counts the node's clock from the start of the
 //! run, as if a boot loader had started it. Only the secure world exists: the physical timer is the secure one, and its
-//! interrupt is the node's first, as in Linux's binding; the virtual timer's is the third.
+//! interrupt is the node's first, as in Linux's binding; the virtual timer's is the third. Each application core has
+//! timers of its own, whose interrupts are private to it; the counter and CNTFRQ are common, as the firmware sets
+//! CNTFRQ of all cores.
 //!
 //! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
+use super::gic_400::INPUTS_OF_CORE;
 use crate::prelude::*;
 use crate::support::activities::TIMER;
 use crate::support::axi_lite::edge_in_reach;
@@ -41,8 +44,9 @@ pub struct GenericTimer {
     #[state(skip)]
     clock: Hz,
     frequency: u32,
-    /// The physical timer and the virtual one.
-    timers: [Timer; 2],
+    /// The physical timer and the virtual one of each core.
+    #[state(with = engine::state::fixed)]
+    timers: Vec<Timer>,
     /// The latest time of an access or event. An event may be handled after an access at a later time.
     latest: Ps,
 }
@@ -55,20 +59,34 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["always-on", "arm,no-tick-in-suspend", "clock-frequency"]);
     let clock = reader.clock(0, "the clock that the counter counts");
     let lines = LINES.map(|(line, meaning)| reader.interrupt(line, meaning));
-    Box::new(GenericTimer::new(clock, lines))
+    let cores = reader.application_cores().max(1) as u32;
+    Box::new(GenericTimer::new(
+        clock,
+        &(0..cores).map(|core| lines.map(|line| of_core(line, core))).collect::<Vec<_>>(),
+    ))
+}
+
+/// The line of a core's private interrupt, from that of the first core.
+fn of_core(line: Option<IrqLine>, core: u32) -> Option<IrqLine> {
+    match line? {
+        IrqLine::Device { device, input } => Some(IrqLine::Device { device, input: input + core * INPUTS_OF_CORE }),
+        // A core's own input.
+        line => (core == 0).then_some(line),
+    }
 }
 
 impl GenericTimer {
-    /// The device after reset. `lines` are the interrupts of the physical and the virtual timer.
-    pub fn new(clock: Hz, lines: [Option<IrqLine>; 2]) -> GenericTimer {
-        let timer = |number: u32| Timer {
-            interrupt: InterruptOutput::new(lines[number as usize]),
-            next: TimerInterrupt::default().numbered(number),
+    /// The device after reset. `lines` are the interrupts of the physical and the virtual timer of each core.
+    pub fn new(clock: Hz, lines: &[[Option<IrqLine>; 2]]) -> GenericTimer {
+        let timer = |(number, line): (usize, &Option<IrqLine>)| Timer {
+            interrupt: InterruptOutput::new(*line),
+            next: TimerInterrupt::default().numbered(number as u32),
             compare_value: 0,
             control: 0,
         };
         let frequency = u32::try_from(clock.get()).unwrap_or(u32::MAX);
-        GenericTimer { clock, frequency, timers: [0, 1].map(timer), latest: Ps::ZERO }
+        let timers = lines.as_flattened().iter().enumerate().map(timer).collect();
+        GenericTimer { clock, frequency, timers, latest: Ps::ZERO }
     }
 
     /// CNTPCT, CNTVCT.
@@ -92,13 +110,14 @@ impl GenericTimer {
         next.expect(edge.and_then(|edge| edge_in_reach(self.clock, edge)), ctx);
     }
 
-    fn read(&self, register: CoreRegister, now: Ps) -> Option<u64> {
+    fn read(&self, core: usize, register: CoreRegister, now: Ps) -> Option<u64> {
         match register {
             CoreRegister::Single(14, 0, 0, 0) => return Some(u64::from(self.frequency)),
             CoreRegister::Double(14, 0 | 1) => return Some(self.count(now)),
             _ => {}
         }
-        let (index, kind) = find(register)?;
+        let (which, kind) = find(register)?;
+        let index = self.place(core, which);
         let Timer { compare_value, control, .. } = self.timers[index];
         let met = control & CTL_ENABLE != 0 && self.is_met(index, now);
         Some(match kind {
@@ -108,12 +127,19 @@ impl GenericTimer {
         })
     }
 
+    /// The place of a core's timer.
+    fn place(&self, core: usize, which: usize) -> usize {
+        let index = 2 * core + which;
+        if index < self.timers.len() { index } else { which }
+    }
+
     fn write(&mut self, register: CoreRegister, value: u64, ctx: &mut Ctx) -> Option<()> {
         if let CoreRegister::Single(14, 0, 0, 0) = register {
             self.frequency = value as u32;
             return Some(());
         }
-        let (index, kind) = find(register)?;
+        let (which, kind) = find(register)?;
+        let index = self.place(ctx.core.unwrap_or(0), which);
         let count = self.count(ctx.now);
         let timer = &mut self.timers[index];
         match kind {
@@ -158,7 +184,7 @@ impl Device for GenericTimer {
     }
 
     fn core_register(&mut self, register: CoreRegister, written: Option<u64>, ctx: &mut Ctx) -> Option<u64> {
-        let Some(value) = written else { return GenericTimer::read(self, register, ctx.now) };
+        let Some(value) = written else { return GenericTimer::read(self, ctx.core.unwrap_or(0), register, ctx.now) };
         GenericTimer::write(self, register, value, ctx).map(|()| 0)
     }
 

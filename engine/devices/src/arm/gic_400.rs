@@ -3,11 +3,15 @@
 //! 0464F, chapter 8). Reset values are those of ST's register descriptions of the STM32MP157.
 //!
 //! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge
-//! sensitive, both groups, 32 priorities, targets; one CPU interface with preemption by binary points, both
-//! end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. All accesses are secure, as the core starts in the
-//! secure world. An interrupt takes `cyclescope,latency-cycles` from the controller's input to the core.
+//! sensitive, both groups, 32 priorities, targets; a CPU interface for each connected core, with preemption by binary
+//! points, both end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. Software generated and private
+//! interrupts, and their registers, are banked by core (IHI, 2.2.1, 4.1.4). All accesses are secure, as the cores
+//! start in the secure world. An interrupt takes `cyclescope,latency-cycles` from the controller's input to the core.
 //!
-//! Not modelled: further CPU interfaces (interrupts for them are dropped, with a note), the virtual interfaces.
+//! The node names IRQ and FIQ of the first core. The other application cores that the board runs have the same inputs.
+//! A core that the board does not run has no interface: interrupts for it are dropped, with a note.
+//!
+//! Not modelled: the virtual interfaces.
 
 use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
@@ -26,6 +30,10 @@ pub const INTERRUPTS: u32 = 288;
 pub const FIRST_PRIVATE: u32 = 16;
 /// The first shared interrupt.
 pub const FIRST_SHARED: u32 = 32;
+/// Most cores, of the architecture.
+const MOST_CORES: usize = 8;
+/// The input of a core's private interrupt is its number, and this times the number of the core.
+pub const INPUTS_OF_CORE: u32 = 1 << 10;
 
 /// An interrupt that is ready to be signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +54,16 @@ pub struct Gic {
     clock: ClockInput,
     #[state(skip)]
     latency_cycles: Cycles,
-    /// nIRQ and nFIQ of the core.
-    outputs: [InterruptOutput; 2],
     distributor: Distributor,
+    #[state(with = engine::state::fixed)]
+    cores: Vec<CoreSide>,
+}
+
+/// What a core has of its own.
+#[derive(Debug, State, Polled)]
+struct CoreSide {
+    /// nIRQ and nFIQ.
+    outputs: [InterruptOutput; 2],
     interface: CpuInterface,
 }
 
@@ -62,42 +77,62 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let latency_cycles =
         reader.timing_cycles("cyclescope,latency-cycles", "from an interrupt's input to the core's line");
     let outputs = [reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core")];
-    Box::new(Gic { clock, ..Gic::new(port, latency_cycles, outputs) })
+    let cores = reader.application_cores().clamp(1, MOST_CORES) as u32;
+    let all: Vec<_> = (0..cores).map(|core| outputs.map(|line| line.map(|line| of_core(line, core)))).collect();
+    Box::new(Gic { clock, ..Gic::new(port, latency_cycles, &all) })
+}
+
+/// The input of another core that has the number of the first one's.
+const fn of_core(line: IrqLine, core: u32) -> IrqLine {
+    match line {
+        IrqLine::Core { core: 0, bit } => IrqLine::Core { core, bit },
+        line => line,
+    }
 }
 
 impl Gic {
-    /// The device after reset; `outputs` are the core's IRQ and FIQ.
-    pub fn new(port: AxiLitePort, latency_cycles: Cycles, outputs: [Option<IrqLine>; 2]) -> Gic {
+    /// The device after reset; `outputs` are IRQ and FIQ of each core.
+    pub fn new(port: AxiLitePort, latency_cycles: Cycles, outputs: &[[Option<IrqLine>; 2]]) -> Gic {
+        let core = |lines: &[Option<IrqLine>; 2]| CoreSide {
+            outputs: lines.map(InterruptOutput::new),
+            interface: CpuInterface::new(),
+        };
         Gic {
             port,
             clock: port.clock.into(),
             latency_cycles,
-            outputs: outputs.map(InterruptOutput::new),
-            distributor: Distributor::new(),
-            interface: CpuInterface::new(),
+            distributor: Distributor::new(outputs.len()),
+            cores: outputs.iter().map(core).collect(),
         }
     }
 
-    /// Drives the core's interrupt lines.
+    /// Drives the cores' interrupt lines.
     fn update(&mut self, ctx: &mut Ctx) {
-        let lines = self.interface.lines(self.distributor.highest());
-        self.outputs.iter_mut().zip(lines).for_each(|(output, level)| output.drive(level, ctx));
+        for (core, CoreSide { outputs, interface }) in self.cores.iter_mut().enumerate() {
+            let lines = interface.lines(self.distributor.highest(core));
+            outputs.iter_mut().zip(lines).for_each(|(output, level)| output.drive(level, ctx));
+        }
+    }
+
+    /// The core that makes an access; the first one for a master without an interface, as a debugger.
+    fn accessing(&self, ctx: &Ctx) -> usize {
+        ctx.core.filter(|core| *core < self.cores.len()).unwrap_or(0)
     }
 
     fn write_register(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
-        let word = offset & !3;
+        let (word, core) = (offset & !3, self.accessing(ctx));
         if range == 0 {
             let value = if distributor::has_bytes(word) {
-                size.merged(self.distributor.register(word), offset, value)
+                size.merged(self.distributor.register(core, word), offset, value)
             } else {
                 on_lanes(value, offset, size)
             };
-            if let Some(note) = self.distributor.write(word, value) {
+            if let Some(note) = self.distributor.write(core, word, value) {
                 ctx.note(note);
             }
         } else {
-            let ended = self.interface.write(word, on_lanes(value, offset, size));
-            if let Some(id) = ended.filter(|id| !self.distributor.deactivate(*id)) {
+            let ended = self.cores[core].interface.write(word, on_lanes(value, offset, size));
+            if let Some(id) = ended.filter(|id| !self.distributor.deactivate(core, *id)) {
                 ctx.note(&format!("interrupt {id} was ended while it is not active: no effect"));
             }
         }
@@ -106,16 +141,16 @@ impl Gic {
 
 impl Device for Gic {
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> AccessResult {
-        let word = offset & !3;
+        let (word, core) = (offset & !3, self.accessing(ctx));
         let register = if range == 0 {
-            self.distributor.register(word)
+            self.distributor.register(core, word)
         } else if let Some(aliased) = cpu_interface::acknowledges(word) {
-            let taken = self.interface.acknowledge(self.distributor.highest(), aliased);
-            taken.map_or_else(|special| special, |id| self.distributor.acknowledge(id))
+            let taken = self.cores[core].interface.acknowledge(self.distributor.highest(core), aliased);
+            taken.map_or_else(|special| special, |id| self.distributor.acknowledge(core, id))
         } else {
-            let highest = self.distributor.highest();
-            let as_read = highest.map_or(0, |first| self.distributor.acknowledged_as(first.id));
-            self.interface.register(word, highest, as_read)
+            let highest = self.distributor.highest(core);
+            let as_read = highest.map_or(0, |first| self.distributor.acknowledged_as(core, first.id));
+            self.cores[core].interface.register(word, highest, as_read)
         };
         self.update(ctx);
         Ok(self.port.read(register, offset, size, ctx.now))

@@ -10,6 +10,7 @@ pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
 use crate::host_image::HostImage;
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
+use crate::order::CoreStart;
 use crate::pins::PINS_OF_PORT;
 use crate::pins::parts::{Key, Light};
 use crate::pipe::Pipe;
@@ -452,6 +453,8 @@ pub enum CoreRegister {
 pub struct FirmwareCall {
     /// Cycles of the calling core that the call takes.
     pub cycles: u64,
+    /// A core that is held in reset, by its index, and where it begins at the end of the call.
+    pub starts: Option<(usize, CoreStart)>,
     /// What follows then.
     pub then: FirmwareAnswer,
 }
@@ -463,6 +466,8 @@ pub enum FirmwareAnswer {
     Value(u32),
     /// It waits for an interrupt, as in wfi, then goes on with this result.
     WaitForInterrupt(u32),
+    /// It is off until another core starts it.
+    Off,
     /// The run ends with this status: the board is off, or in reset.
     Exit(i32),
 }

@@ -18,6 +18,7 @@ impl State for Bus {
         fixed::save(&self.rams, to);
         to.field("outer");
         present::save(&self.outer, to);
+        present::save(&self.snoop, to);
         to.field("line_buffers");
         self.line_buffers.save(to);
         to.field("devices");
@@ -38,6 +39,7 @@ impl State for Bus {
         fixed::load(&mut self.routes, from)?;
         fixed::load(&mut self.rams, from)?;
         present::load(&mut self.outer, from)?;
+        present::load(&mut self.snoop, from)?;
         self.line_buffers.load(from)?;
         self.load_devices(from)?;
         self.load_time(from)?;

@@ -27,6 +27,7 @@ use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::line_buffers::Answer;
+use crate::order::CoreStart;
 use crate::state::{Fresh, State};
 
 /// The abort of an access that an instruction set's memory management or the bus refuses.
@@ -449,6 +450,14 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
 
     /// Called when the core comes out of reset.
     fn reset(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
+
+    /// Called when a firmware makes the core begin; its caches are empty.
+    fn start(core: &mut Cpu<Self>, bus: &mut Bus, _start: CoreStart) {
+        Self::reset(core, bus);
+    }
+
+    /// Another core has invalidated all predictions of branches.
+    fn forget_branches(_core: &mut Cpu<Self>) {}
 
     /// See [`crate::core::Core::load_address`].
     fn load_address(addr: u32) -> u32 {

@@ -30,6 +30,7 @@ mod prefetching;
 mod registers;
 mod saving;
 pub mod shortcut;
+pub mod snooping;
 mod stores;
 mod streaming;
 #[cfg(test)]

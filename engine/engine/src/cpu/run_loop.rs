@@ -17,6 +17,7 @@ use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
+use crate::order::CoreStart;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Number of registers that operations can name: any 8-bit number is valid.
@@ -429,6 +430,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     pub(super) fn begin(&mut self, bus: &mut Bus, until: Ps) {
+        self.follow_cluster(bus);
         I::begin(self, bus);
         self.only_core = bus.core_irqs.len() == 1;
         self.shell.deadline.begin(bus, until);
@@ -488,6 +490,16 @@ impl<I: Isa> Core for Cpu<I> {
     fn reset(&mut self, bus: &mut Bus) {
         self.wait_loops.give_up();
         I::reset(self, bus);
+    }
+
+    fn start(&mut self, bus: &mut Bus, start: CoreStart) {
+        self.wait_loops.give_up();
+        self.memory.lose_all(bus, self.shell.index as usize);
+        I::start(self, bus, start);
+    }
+
+    fn data_cache(&self) -> Option<CacheShape> {
+        self.memory.config.dcache
     }
 
     fn keeps_order(&self) -> bool {

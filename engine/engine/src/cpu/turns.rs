@@ -10,6 +10,7 @@ use super::memory_system::Via;
 use super::memory_system::access::Kind;
 use crate::bus::Bus;
 use crate::core::Stop;
+use crate::memory::snoop::Message;
 use crate::time::{Cycles, Ps};
 
 impl<I: Isa> Cpu<I> {
@@ -60,8 +61,42 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
+    /// True if other cores can see an access; in a cluster, also if it needs anything from outside of the core, so that
+    /// ports, second level and the other caches see one order.
     fn is_ordered(&self, bus: &Bus, va: u32, kind: Kind) -> bool {
         self.physical(bus, va, kind).is_ok_and(|physical| bus.is_ordered(physical))
+            || bus.snoop.as_ref().is_some_and(|snoop| snoop.has(self.shell.index as usize))
+                && !self.memory.stays_inside(bus, self.isa.mmu(), va, kind)
+    }
+
+    /// As [`Cpu::must_wait`], for a system instruction at the current address, before which the block has been left.
+    pub(crate) fn instruction_must_wait(&mut self, bus: &mut Bus) -> bool {
+        let waits = !bus.order.is_alone() && bus.snoop.is_some() && !bus.order.is_in_order(self.shell.now());
+        if waits {
+            self.wait_until(bus, self.shell.now());
+        }
+        waits
+    }
+
+    /// Follows what other cores of the cluster have done while this one did not run.
+    #[inline]
+    pub(super) fn follow_cluster(&mut self, bus: &mut Bus) {
+        let core = self.shell.index as usize;
+        if bus.snoop.as_ref().is_some_and(|snoop| snoop.has_messages(core)) {
+            self.follow_messages(bus, core);
+        }
+    }
+
+    #[cold]
+    fn follow_messages(&mut self, bus: &mut Bus, core: usize) {
+        let messages = bus.snoop.as_mut().map_or_else(Vec::new, |snoop| snoop.take_messages(core));
+        for message in messages {
+            self.memory.follow_message(bus, message);
+            if matches!(message, Message::Instructions | Message::Branches) {
+                I::forget_branches(self);
+            }
+        }
+        self.follow_lines();
     }
 
     /// True if the instruction of operation `at` has accessed memory already: it is not started again.

@@ -320,6 +320,14 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         line
     }
 
+    /// Number of application cores that the board runs: they are its first cores.
+    pub fn application_cores(&self) -> usize {
+        let cpus = self.board.root.children.iter().find(|node| node.name == "cpus");
+        let is_one =
+            |node: &&Node| node.is_enabled() && node.compatibles().iter().any(|name| name.starts_with("arm,cortex-a"));
+        cpus.map_or(0, |cpus| cpus.children.iter().filter(is_one).count())
+    }
+
     /// The interrupt lines that have been read so far.
     pub fn interrupt_lines(&self) -> &[IrqLine] {
         &self.interrupt_lines

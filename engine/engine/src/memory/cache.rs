@@ -208,6 +208,12 @@ impl Cache {
         self.line_mut(addr).is_some()
     }
 
+    /// As [`Cache::has`], read-only.
+    pub fn holds(&self, addr: u32) -> bool {
+        let (line_addr, first) = (self.line_addr(addr), (self.set_number(addr) * self.shape.ways) as usize);
+        self.lines[first..first + self.shape.ways as usize].iter().any(|line| line.addr == line_addr)
+    }
+
     /// True if the line that holds `addr` is present and dirty.
     pub fn is_dirty(&mut self, addr: u32) -> bool {
         self.line_mut(addr).is_some_and(|line| line.dirty)
@@ -239,6 +245,13 @@ impl Cache {
         self.uses += u64::from(cleaned);
         self.counters.write_backs += u64::from(cleaned);
         cleaned
+    }
+
+    /// The line that holds `addr` has been written back from elsewhere: it is clean.
+    pub fn cleaned_elsewhere(&mut self, addr: u32) {
+        if self.line_mut(addr).is_some_and(|line| std::mem::take(&mut line.dirty)) {
+            self.uses += 1;
+        }
     }
 
     /// The line in a way of a set, if present.

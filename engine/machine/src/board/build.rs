@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::cluster;
 use super::common;
 use super::cores;
 use super::gaps;
@@ -30,6 +31,7 @@ use engine::dt::reader::{self, Board, NodeReader};
 use engine::host_image::{HostImage, ImageError};
 use engine::isa::arm::config::BIT_BAND;
 use engine::memory::ram::Ram;
+use engine::memory::snoop::Snoop;
 use engine::observe::signals::DeviceSignals;
 use engine::pins::Pin;
 use engine::serial::wave::Format;
@@ -37,6 +39,8 @@ use engine::time::{Hz, Ps};
 
 /// Interrupt inputs of a core without a description by its interrupt controller.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
+/// Cores whose data caches are kept coherent with those of others of the same kind.
+const COHERENT: [&str; 1] = ["arm,cortex-a7"];
 /// The compatible of a memory without a `device_type`.
 const SRAM: &str = "mmio-sram";
 /// Devices that other nodes refer to by a property of their own ([`NodeReader::device`]).
@@ -137,6 +141,8 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             bus.past_outer |= 1 << index;
         }
     }
+    let coherent = description.cores.iter().map(|info| COHERENT.contains(&info.compatible.as_str()));
+    let caches: Vec<_> = cores.iter().zip(coherent).map(|(core, is)| core.data_cache().filter(|_| is)).collect();
     let (mut entries, mut rams, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for mapped in &mapped_nodes {
         add_node(mapped, &mut board, &mut bus, &mut rams, &mut entries, &mut description, &mut lines);
@@ -152,6 +158,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     let mut entries = overlays::lay(entries, &rams, &mut board.faults);
     if let Some(core) = cpus.iter().find(|node| node.property(BIT_BAND.0).is_some()) {
         add_bit_band(core, &mut bus, &mut entries, &mut description);
+    }
+    if caches.iter().flatten().count() > 1 {
+        bus.snoop = Some(Snoop::new(&caches, cluster::read(&mut board)));
     }
     bus.shared_lines.keep_shared();
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));

@@ -1,6 +1,6 @@
 //! Nodes that are no devices: other nodes refer to them, or they only group nodes.
 
-use super::routes;
+use super::{cluster, routes};
 use engine::dt::reader::{NodeReader, VARIABLE, declare_clock};
 
 /// Such a node.
@@ -14,7 +14,7 @@ pub struct Passive {
 }
 
 /// All such nodes except `simple-bus` and routes, which have properties of their own.
-pub const PASSIVE: [Passive; 6] = [
+pub const PASSIVE: [Passive; 7] = [
     Passive {
         compatible: "fixed-clock",
         about: "A clock of the board, which others name in `clocks`. Other properties are not looked at.",
@@ -30,6 +30,12 @@ pub const PASSIVE: [Passive; 6] = [
         compatible: "arm,cpu-intc",
         about: "The interrupt inputs of an A-profile core, as a child of its node: 0 is IRQ, 1 is FIQ.",
         declare: |_| (),
+    },
+    Passive {
+        compatible: cluster::COMPATIBLE,
+        about: "The snoop control unit of a cluster of Cortex-A7, which keeps their data caches coherent. It is looked \
+                at only on a board that runs several of them.",
+        declare: |reader| _ = cluster::read_times(reader),
     },
     Passive {
         compatible: "riscv,cpu-intc",

@@ -18,7 +18,7 @@ const VIRTUAL_LINE: u32 = 1 << 11;
 /// A counter of 10 MHz: a tick is 100 ns.
 fn timer() -> Bench {
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
-    Bench::new(GenericTimer::new(Hz::new(10_000_000).unwrap(), [line(13), line(11)]))
+    Bench::new(GenericTimer::new(Hz::new(10_000_000).unwrap(), &[[line(13), line(11)]]))
 }
 
 fn access(bench: &mut Bench, at_ns: u64, register: CoreRegister, written: Option<u64>) -> Option<u64> {
@@ -133,4 +133,23 @@ fn a_node_has_the_physical_timer_first_and_the_virtual_one_third() {
     assert_eq!(bench.pending(), PHYSICAL_LINE);
     set(&mut bench, 0, CNTV_CTL, 1);
     assert_eq!(bench.pending(), PHYSICAL_LINE | VIRTUAL_LINE);
+}
+
+#[test]
+fn each_core_has_timers_of_its_own() {
+    let gic = |input| Some(IrqLine::Device { device: DeviceId(0), input });
+    assert_eq!([0, 1].map(|core| of_core(gic(27), core)), [gic(27), gic(INPUTS_OF_CORE + 27)]);
+    let line = |core, bit| Some(IrqLine::Core { core, bit });
+    let lines = [0, 1].map(|core| [line(core, 13), line(core, 11)]);
+    let mut bench = Bench::new(GenericTimer::new(Hz::new(10_000_000).unwrap(), &lines));
+    bench.bus.add_core();
+    bench.bus.master = Some(1);
+    set(&mut bench, 0, CNTV_TVAL, 5);
+    set(&mut bench, 0, CNTV_CTL, 1);
+    bench.bus.master = Some(0);
+    assert_eq!((get(&mut bench, 0, CNTV_CTL), get(&mut bench, 0, CNTV_CVAL)), (0, 0));
+    bench.run(Ps(499_999));
+    assert_eq!([0, 1].map(|core: usize| bench.bus.core_irqs[core].low()), [0, 0]);
+    bench.run(Ps(500_000));
+    assert_eq!([0, 1].map(|core: usize| bench.bus.core_irqs[core].low()), [0, VIRTUAL_LINE]);
 }

@@ -39,7 +39,7 @@ fn reset_gic() -> Bench {
     let clock = Hz::new(100_000_000).unwrap();
     let port = AxiLitePort { clock, read_cycles: Cycles(4), write_cycles: Cycles(3) };
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
-    Bench::new(Gic::new(port, Cycles(5), [line(0), line(1)]))
+    Bench::new(Gic::new(port, Cycles(5), &[[line(0), line(1)]]))
 }
 
 /// A controller with both groups on, and the lowest priority mask.
@@ -49,6 +49,43 @@ fn gic() -> Bench {
     put(&mut bench, GICC_CTLR, 3);
     put(&mut bench, GICC_PMR, 0xff);
     bench
+}
+
+/// A controller of two cores with both groups on, and the lowest priority masks.
+fn two_cores() -> Bench {
+    let clock = Hz::new(100_000_000).unwrap();
+    let port = AxiLitePort { clock, read_cycles: Cycles(4), write_cycles: Cycles(3) };
+    let lines = [0, 1].map(|core| [0, 1].map(|bit| Some(IrqLine::Core { core, bit })));
+    let mut bench = Bench::new(Gic::new(port, Cycles(5), &lines));
+    bench.bus.add_core();
+    bench.write(NOW, GICD_CTLR, 3).unwrap();
+    for core in [0, 1] {
+        by(&mut bench, core, 1, GICC_CTLR, Some(3));
+        by(&mut bench, core, 1, GICC_PMR, Some(0xff));
+    }
+    bench
+}
+
+/// An access of a core to a word of the distributor (0) or its CPU interface (1).
+fn by(bench: &mut Bench, core: usize, range: usize, offset: u32, value: Option<u32>) -> u32 {
+    bench.bus.master = Some(core);
+    let found = bench.bus.with_device(DeviceId(0), LATER, |device, ctx| match value {
+        None => device.read(range, offset, AccessSize::Word, ctx).unwrap().value,
+        Some(value) => device.write(range, offset, AccessSize::Word, value, ctx).map(|_| 0).unwrap(),
+    });
+    bench.bus.master = None;
+    found
+}
+
+/// As [`set_line`], after accesses of several cores: a device's time does not go back.
+fn set_line_later(bench: &mut Bench, id: u32, level: bool) {
+    drive(bench, LATER, id, level);
+    bench.run(Ps(1_000_000));
+}
+
+/// True for each core whose IRQ is up.
+fn irqs(bench: &Bench) -> [bool; 2] {
+    [0, 1].map(|core: usize| bench.bus.core_irqs[core].low() & IRQ != 0)
 }
 
 fn access(bench: &mut Bench, offset: u32, size: AccessSize, value: Option<u32>) -> u32 {
@@ -333,6 +370,67 @@ fn software_generated_interrupts_come_from_their_sender() {
     assert!(bench.bus.notes().is_empty());
     bench.write(NOW, GICD_SGIR, 1 << 24 | 5).unwrap();
     assert_eq!((bench.value(NOW, GICD_ISPENDR), bench.bus.notes().len()), (0, 1));
+}
+
+#[test]
+fn a_software_generated_interrupt_reaches_the_cores_that_it_names() {
+    let mut bench = two_cores();
+    let spurious = SPURIOUS;
+    // The list, all others, the sender.
+    for (value, cores, sender) in
+        [(2 << 16 | 5, [false, true], 0), (1 << 24 | 5, [true, false], 1), (2 << 24 | 5, [false, true], 1)]
+    {
+        by(&mut bench, sender, 0, GICD_SGIR, Some(value));
+        assert_eq!(irqs(&bench), cores, "{value:#x}");
+        for core in [0, 1] {
+            let taken = if cores[core] { (sender as u32) << 10 | 5 } else { spurious };
+            assert_eq!(by(&mut bench, core, 1, GICC_IAR, None), taken, "{value:#x}, core {core}");
+            by(&mut bench, core, 1, GICC_EOIR, Some(taken));
+        }
+    }
+    by(&mut bench, 0, 0, GICD_SGIR, Some(3 << 16 | 7));
+    assert_eq!(irqs(&bench), [true; 2]);
+    assert_eq!(by(&mut bench, 0, 1, GICC_IAR, None), 7);
+    assert_eq!(irqs(&bench), [false, true], "each takes its own");
+    assert_eq!(by(&mut bench, 1, 0, GICD_ISPENDR, None), 1 << 7);
+    assert_eq!(by(&mut bench, 0, 0, GICD_ISACTIVER, None), 1 << 7);
+    assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
+}
+
+#[test]
+fn private_interrupts_and_their_registers_are_each_cores_own() {
+    let mut bench = two_cores();
+    by(&mut bench, 1, 0, GICD_ISENABLER, Some(1 << 27));
+    by(&mut bench, 1, 0, GICD_IPRIORITYR + 24, Some(0x4000_0000));
+    assert_eq!([0, 1].map(|core| by(&mut bench, core, 0, GICD_ISENABLER, None)), [0xffff, 0xffff | 1 << 27]);
+    assert_eq!([0, 1].map(|core| by(&mut bench, core, 0, GICD_IPRIORITYR + 24, None)), [0, 0x4000_0000]);
+    assert_eq!([0, 1].map(|core| by(&mut bench, core, 0, 0x800, None)), [0x0101_0101, 0x0202_0202]);
+    set_line_later(&mut bench, 27, true);
+    assert_eq!(irqs(&bench), [false; 2], "the first core's, which is not enabled");
+    set_line_later(&mut bench, INPUTS_OF_CORE + 27, true);
+    assert_eq!(irqs(&bench), [false, true]);
+    assert_eq!(by(&mut bench, 1, 0, 0xd00, None), 1 << 11);
+    assert_eq!(by(&mut bench, 1, 1, GICC_IAR, None), 27);
+    set_line_later(&mut bench, INPUTS_OF_CORE + 27, false);
+    by(&mut bench, 1, 1, GICC_EOIR, Some(27));
+    assert_eq!(by(&mut bench, 1, 0, GICD_ISACTIVER, None), 0);
+    set_line_later(&mut bench, 2 * INPUTS_OF_CORE + 27, true);
+    assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
+}
+
+#[test]
+fn a_shared_interrupt_goes_to_its_targets_and_the_first_to_read_takes_it() {
+    let mut bench = two_cores();
+    enable(&mut bench, 84, 0x80);
+    put_byte(&mut bench, GICD_ITARGETSR + 84, 2);
+    set_line_later(&mut bench, 84, true);
+    assert_eq!(irqs(&bench), [false, true]);
+    put_byte(&mut bench, GICD_ITARGETSR + 84, 3);
+    assert_eq!(irqs(&bench), [true; 2]);
+    assert_eq!(by(&mut bench, 1, 1, GICC_IAR, None), 84);
+    assert_eq!(irqs(&bench), [false; 2]);
+    assert_eq!(by(&mut bench, 0, 1, GICC_IAR, None), SPURIOUS);
+    assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
 }
 
 #[test]

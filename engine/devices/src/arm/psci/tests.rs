@@ -3,7 +3,7 @@ use crate::bench::{Bench, read_plain_node};
 use engine::bus::device::DeviceId;
 
 fn psci(version: i32) -> Bench {
-    Bench::new(Psci { version, call_cycles: 70 })
+    Bench::new(Psci::new(version, 70, 1))
 }
 
 fn call(bench: &mut Bench, function: u32, parameters: [u32; 3]) -> FirmwareAnswer {
@@ -75,4 +75,25 @@ fn a_node_needs_no_number() {
     let call = |device: &mut dyn Device, ctx: &mut Ctx| device.firmware_call(PSCI_VERSION, [0; 3], ctx);
     let done = bench.bus.with_device(DeviceId(0), Ps(5), call).unwrap();
     assert_eq!((done.cycles, done.then), (1950, FirmwareAnswer::Value(2)));
+}
+
+#[test]
+fn a_second_core_is_switched_on_and_off() {
+    let mut bench = Bench::new(Psci::new(0x1_0000, 70, 2));
+    bench.bus.add_core();
+    let start = [1, 0xc000_1001, 0x1234];
+    assert_eq!(value(&mut bench, AFFINITY_INFO, [1, 0, 0]), IS_OFF);
+    let on = |device: &mut dyn Device, ctx: &mut Ctx| device.firmware_call(CPU_ON, start, ctx);
+    let done = bench.bus.with_device(DeviceId(0), Ps(5), on).unwrap();
+    assert_eq!(done.then, FirmwareAnswer::Value(0));
+    assert_eq!(done.starts, Some((1, CoreStart { entry: start[1], context: start[2] })));
+    assert_eq!(value(&mut bench, CPU_ON, start), ALREADY_ON);
+    assert_eq!(value(&mut bench, CPU_ON, [2, 0, 0]), INVALID_PARAMETERS);
+    assert_eq!(value(&mut bench, AFFINITY_INFO, [1, 0, 0]), IS_ON);
+    bench.bus.master = Some(1);
+    assert_eq!(call(&mut bench, CPU_OFF, [0; 3]), FirmwareAnswer::Off);
+    bench.bus.master = Some(0);
+    assert_eq!(value(&mut bench, AFFINITY_INFO, [1, 0, 0]), IS_OFF);
+    assert_eq!(value(&mut bench, CPU_OFF, [0; 3]), DENIED, "no other core is on");
+    assert_eq!(value(&mut bench, CPU_ON, start), SUCCESS);
 }

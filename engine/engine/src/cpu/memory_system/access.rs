@@ -5,6 +5,7 @@
 //! here; other instruction sets use those that fit.
 
 use crate::faults::BusFaultKind;
+pub use crate::memory::snoop::TlbEntries;
 use crate::state::{Fresh, State};
 
 /// Kind and privilege of an access.
@@ -160,24 +161,6 @@ pub enum Lines {
     /// The line in a set and way of level 1, given by the operation's register value: the way is in the top bits, the
     /// set above the line's offset, the level minus 1 in bits 3:1.
     SetWay(u32),
-}
-
-/// Entries of the TLBs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlbEntries {
-    /// All of them.
-    All,
-    /// The entry of the page at a virtual address, if it is global or has this ASID.
-    Page {
-        /// Address; the low 12 bits are 0.
-        va: u32,
-        /// Address space.
-        asid: u8,
-    },
-    /// The entries of the page at this virtual address in all address spaces.
-    PageOfAll(u32),
-    /// All non-global entries of this address space.
-    Asid(u8),
 }
 
 /// Barriers (ARM, A3.8.3).

@@ -46,6 +46,8 @@ pub enum Part {
     Matrix,
     /// A load that does not overlap the one before, which is of another memory.
     OtherMemory,
+    /// A line from another core's cache, or a store to a line that others may have.
+    Snoop,
     /// Number of parts.
     Count,
 }
@@ -59,6 +61,7 @@ const PARTS: [&str; Part::Count as usize] = [
     "cache and TLB maintenance",
     "bus matrix",
     "loads of two memories",
+    "other cores' caches",
 ];
 
 /// A wait of this many cycles is long: the run may end within it.

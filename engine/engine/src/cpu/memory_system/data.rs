@@ -7,6 +7,7 @@ use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
 use super::shortcut::{Marked, Stores};
+use super::snooping::{is_own_line, snoop_filled, snoop_left};
 use super::translate::Place;
 use super::{Done, Memory, Via, WriteBack, abort_of, has_stamps_at, host_of};
 use crate::bus::device::AccessSize;
@@ -143,6 +144,7 @@ impl Memory {
         size: AccessSize,
         value: u32,
     ) -> Result<(), BusFault> {
+        self.snoop_store(trip, place);
         self.wait_for_stores(trip);
         let transfer = Transfer::Write(size, value);
         if place.waits || self.config.store_buffer_entries == 0 {
@@ -156,6 +158,7 @@ impl Memory {
 
     /// The time of a store to Normal memory in a RAM.
     pub(super) fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
+        self.snoop_store(trip, place);
         match place.via {
             Via::Local => return Ok(()),
             Via::Cached if self.streams[0] => return self.store_watched(trip, place, size),
@@ -205,6 +208,9 @@ impl Memory {
     pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let store = purpose == Purpose::Store;
         if self.touch_line(trip.bus, place.physical, store) {
+            if store {
+                self.snoop_hit(trip, place.physical);
+            }
             return Ok(());
         }
         if self.streams[0] && !store {
@@ -255,11 +261,14 @@ impl Memory {
     fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
-        self.read_data_line(fill, Place { physical: line, ..place }, purpose)?;
+        if !self.snoop_miss(fill, line, purpose) {
+            self.read_data_line(fill, Place { physical: line, ..place }, purpose)?;
+        }
         let mut after = fill.after();
         self.state.fill_ends = after.meter.now();
         let store = purpose == Purpose::Store;
         let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
+        snoop_filled(after.bus, line, victim, store);
         if let Some(victim) = victim {
             self.forget_shortcuts(after.bus, victim.line_addr);
             if victim.dirty {
@@ -283,9 +292,14 @@ impl Memory {
                 transfer = Transfer::ReadBurstAfter(purpose, bytes);
             }
         }
-        let filled = self.read(fill, Place { physical: line, ..place }, transfer);
+        let filled = match self.snoop_miss(fill, line, purpose) {
+            true => Ok(0),
+            false => self.read(fill, Place { physical: line, ..place }, transfer),
+        };
+        snoop_filled(fill.bus, line, victim, purpose == Purpose::Store);
         if filled.is_err() {
             self.state.dcache.iter_mut().for_each(|cache| cache.drop_line(line));
+            snoop_left(fill.bus, line);
         }
         self.state.fill_ends = fill.meter.now();
         filled.map(|_| ())
@@ -325,7 +339,7 @@ impl Memory {
                 return;
             }
         };
-        let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
+        let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical) && is_own_line(bus, cache, place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load does not show whether stores are permitted.
         let offset = entry.offset(place.physical);

@@ -5,10 +5,12 @@ use super::accounts::Part;
 use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
 use super::outward::line_of;
+use super::snooping::{snoop_cleaned, snoop_left};
 use super::{Done, Memory};
 use crate::bus::Bus;
 use crate::memory::cache::{Cache, CacheShape};
 use crate::memory::outer::OuterCache;
+use crate::memory::snoop::Message;
 
 /// Work on a line of the data cache.
 #[derive(Clone, Copy)]
@@ -67,6 +69,9 @@ impl Memory {
             Lines::At(va) => {
                 let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
                 self.drop_icache_line(place.physical);
+                if let (Some(snoop), Some(core)) = (&mut trip.bus.snoop, trip.bus.master) {
+                    snoop.tell_others(core, Message::InstructionLine(place.physical));
+                }
             }
             Lines::SetWay(register) => {
                 let line = self.state.icache.as_ref().and_then(|cache| {
@@ -83,7 +88,7 @@ impl Memory {
         Ok(())
     }
 
-    fn drop_icache_line(&mut self, physical: u32) {
+    pub(super) fn drop_icache_line(&mut self, physical: u32) {
         if let Some(cache) = &mut self.state.icache {
             self.fetched.remove_physical(cache.line_addr(physical));
             cache.drop_line(physical);
@@ -98,6 +103,7 @@ impl Memory {
             (Lines::At(va), _) => {
                 let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
                 self.dcache_line(trip, place.physical, work);
+                self.snoop_line(trip, place.physical, work);
                 self.outer_line_in_cluster(trip, place.physical, work);
             }
             (Lines::SetWay(register), Some(outer)) if is_of_second_level(register) => {
@@ -135,6 +141,26 @@ impl Memory {
         let dirty = work.clean && cache.clean(physical);
         if work.invalidate {
             cache.drop_line(physical);
+            snoop_left(trip.bus, line);
+        }
+        if dirty {
+            snoop_cleaned(trip.bus, line);
+            self.write_after_fills(trip, |memory, after| memory.write_line(after, line, bytes, true));
+        }
+    }
+
+    /// Maintains the line that holds a physical address in the data caches of other cores: the operations by address
+    /// reach all cores of the cluster (ARM, B2.2.6).
+    fn snoop_line(&mut self, trip: &mut Trip, physical: u32, work: Work) {
+        let Some((line, bytes)) =
+            self.state.dcache.as_ref().map(|cache| (cache.line_addr(physical), cache.shape().line_bytes))
+        else {
+            return;
+        };
+        let (Some(snoop), Some(core)) = (&mut trip.bus.snoop, trip.bus.master) else { return };
+        let dirty = work.clean && snoop.clean_others(core, line);
+        if work.invalidate {
+            snoop.take(core, line);
         }
         if dirty {
             self.write_after_fills(trip, |memory, after| memory.write_line(after, line, bytes, true));

@@ -119,6 +119,7 @@ impl Memory {
         let line = self.line_of_data(place.physical);
         let bytes = (u64::MAX >> (u64::BITS - size.bytes())) << (place.physical - line);
         if self.touch_line(trip.bus, place.physical, true) {
+            self.snoop_hit(trip, place.physical);
             if self.state.streaming.concerns(line) {
                 self.count_written(trip.meter.now(), bytes);
             }
@@ -162,7 +163,10 @@ impl Memory {
             (state.line, state.written, state.outer) = (line, 0, place.outer);
         }
         state.written |= bytes;
-        if state.written == self.whole_line() {
+        if let (Some(snoop), Some(core)) = (&mut trip.bus.snoop, trip.bus.master) {
+            snoop.take(core, line);
+        }
+        if self.state.streaming.written == self.whole_line() {
             self.send_gathered(trip)?;
         }
         Ok(())
@@ -183,6 +187,15 @@ impl Memory {
     /// A barrier waits for what is gathered, which goes out and so ends the mode.
     pub(super) fn end_gathering(&mut self, trip: &mut Trip) -> Result<(), BusFault> {
         if self.gathers() { self.end_streaming(trip) } else { Ok(()) }
+    }
+
+    /// True if another store to `line`, of up to a word, is gathered, and is not the last one.
+    pub(super) fn gathers_more(&self, line: u32) -> bool {
+        let state = &self.state.streaming;
+        self.streams[0]
+            && self.gathers()
+            && state.concerns(line)
+            && (self.whole_line() & !state.written).count_ones() > 4
     }
 
     /// True if stores have begun a line in the mode.

@@ -75,7 +75,7 @@ impl Memory {
         Place { via: if passes { Via::Passing } else { via }, ..place }
     }
 
-    fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+    pub(super) fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
         let to = Translation { memory: to.memory.with_cache(mmu.dcache_is_on()), ..to };
         place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on())
     }

@@ -1,17 +1,20 @@
 //! The application profile: exceptions with banked registers, modes that access each other's registers, swaps.
 
 use super::access::moves;
-use super::architecture::Profile;
+use super::architecture::{Profile, SystemSide as _};
+use super::event_register::EventRegister;
 use super::exclusive::size_of;
 use super::instruction_set::Arm;
 use super::op::{Code, Op};
-use super::registers::{LR, SINK};
+use super::registers::{COUNT, LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, Now, System};
+use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::access::AccessRequest;
 use crate::cpu::memory_system::Mmu as _;
 use crate::cpu::memory_system::access::how;
+use crate::order::CoreStart;
 use crate::time::Cycles;
 
 /// Offset of the vector for svc.
@@ -49,6 +52,20 @@ impl Profile for System {
         if core.isa.system.counters_may_interrupt() {
             core.follow_counters(bus);
         }
+    }
+
+    /// As after a reset, and as TF-A leaves it: ACTLR.SMP is set (its cpu_helpers for the Cortex-A7).
+    fn start(core: &mut Arm<System>, bus: &mut Bus, start: CoreStart) {
+        core.isa.system = System::new(core.config);
+        core.isa.system.join_cluster();
+        *core.isa.system.event_register() = EventRegister::after(core.interrupts(bus).events());
+        (core.x, core.isa.s) = ([0; COUNT], [0; 64]);
+        core.x[0] = start.context;
+        (core.shell.waiting, core.shell.stop, core.pending) = (false, None, Pending::NONE);
+        core.set_place(start.entry, 0);
+        core.memory.translation_changed(&core.isa.system);
+        core.memory.privilege_changed(true);
+        core.drop_blocks();
     }
 
     fn counters_changed(core: &mut Arm<System>, bus: &mut Bus) {

@@ -17,6 +17,7 @@ use crate::cpu::memory_system::Mmu;
 use crate::cpu::memory_system::access::{Abort, Status};
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::order::CoreStart;
 use crate::state::State;
 
 /// The state of a core beside its general and VFP registers. For the memory side it is an [`Mmu`].
@@ -159,6 +160,11 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// See [`crate::cpu::isa::Isa::reset`].
     fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
+
+    /// See [`crate::cpu::isa::Isa::start`].
+    fn start(core: &mut Arm<Self>, bus: &mut Bus, _start: CoreStart) {
+        Self::reset(core, bus);
+    }
 
     /// See [`crate::cpu::isa::Isa::clock_changed`].
     fn clock_changed(_core: &mut Arm<Self>, _before: u64) {}

@@ -41,7 +41,8 @@ impl CoreConfig<SystemConfig> {
         let features = read_features(reader, &FPUS_OF_A7, true);
         let meaning = "base of the registers inside the cluster (PERIPHBASE): a multiple of 32 KiB";
         let cbar = reader.u32_or("cyclescope,peripheral-base", 0, MultipleOf(0x8000), meaning);
-        let system = SystemConfig { cbar, ..SystemConfig::cortex_a7(features, icache, dcache) };
+        let first = SystemConfig::cortex_a7(features, icache, dcache);
+        let system = SystemConfig { cbar, mpidr: first.mpidr | index, ..first };
         CoreConfig::cortex_a(reader, index, system, icache, dcache)
     }
 

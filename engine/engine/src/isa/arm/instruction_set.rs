@@ -35,6 +35,7 @@ use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::line_buffers::Answer;
+use crate::order::CoreStart;
 use crate::state::State;
 
 /// A core of the application profile.
@@ -498,6 +499,14 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     fn reset(core: &mut Arm<P>, bus: &mut Bus) {
         P::reset(core, bus);
+    }
+
+    fn start(core: &mut Arm<P>, bus: &mut Bus, start: CoreStart) {
+        P::start(core, bus, start);
+    }
+
+    fn forget_branches(core: &mut Arm<P>) {
+        core.isa.predictor.invalidate();
     }
 
     fn set_pc(core: &mut Arm<P>, pc: u32) {

@@ -9,6 +9,7 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::bus::device::FirmwareAnswer;
 use crate::core::Stop;
+use crate::cpu::memory_system::snooping::message_of;
 use crate::semihosting;
 
 impl<P: Profile> Arm<P> {
@@ -16,6 +17,9 @@ impl<P: Profile> Arm<P> {
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
         let instr = self.blocks.info(index, at).instr;
         self.leave_in_the_middle(index, instr);
+        if leaves_the_core(op) && self.instruction_must_wait(bus) {
+            return;
+        }
         let decoded = self.blocks.instrs_of(index)[usize::from(instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.isa.system.vfp_is_ready() {
@@ -104,6 +108,12 @@ impl<P: Profile> Arm<P> {
             Effect::MappingChanged => self.memory.mapping_changed(),
             Effect::DomainsChanged => self.memory.domains_changed(),
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
+            Effect::MaintainAll(maintenance) => {
+                if let Some((snoop, message)) = bus.snoop.as_mut().zip(message_of(maintenance)) {
+                    snoop.tell_others(self.shell.index as usize, message);
+                }
+                self.maintain(bus, maintenance);
+            }
             Effect::Translate(lookup) => P::look_up(self, bus, lookup),
         }
     }
@@ -123,12 +133,19 @@ impl<P: Profile> Arm<P> {
         self.shell.cycles += done.cycles;
         self.shell.spent.exceptions += done.cycles;
         self.pending = Pending::NONE;
+        if let Some((core, start)) = done.starts {
+            bus.start_core(core, start, self.shell.now());
+        }
         match done.then {
             FirmwareAnswer::Value(value) => self.x[0] = value,
             FirmwareAnswer::WaitForInterrupt(value) => {
                 self.x[0] = value;
                 self.isa.system.event_register().wait_for_interrupt();
                 self.wait(bus);
+            }
+            FirmwareAnswer::Off => {
+                bus.core_reset(self.shell.index as usize, true, self.shell.now());
+                self.shell.stop = Some(Stop::Horizon);
             }
             FirmwareAnswer::Exit(status) => self.shell.stop = Some(Stop::Exit(status)),
         }
@@ -145,5 +162,14 @@ impl<P: Profile> Arm<P> {
         if let Err(abort) = done.result {
             P::raise(self, bus, P::data_abort(abort));
         }
+    }
+}
+
+/// True for instructions that may access memory: also those that maintain caches (c7).
+const fn leaves_the_core(op: Op) -> bool {
+    match op.code {
+        Code::Rfe | Code::Srs => true,
+        Code::Mcr => op.imm & 15 == 15 && op.imm >> 8 & 15 == 7,
+        _ => false,
     }
 }

@@ -201,6 +201,11 @@ impl SystemSide for System {
 }
 
 impl System {
+    /// Sets ACTLR.SMP, as a firmware does.
+    pub fn join_cluster(&mut self) {
+        self.registers.join_cluster();
+    }
+
     /// The mode of the core.
     pub fn mode(&self) -> Mode {
         self.mode

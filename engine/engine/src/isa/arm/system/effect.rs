@@ -39,6 +39,8 @@ pub enum Effect {
     CountersChanged,
     /// Maintain caches or TLBs in the memory side.
     Maintain(Maintenance),
+    /// The same in all cores of the cluster.
+    MaintainAll(Maintenance),
     /// Translation, permissions or the enables of caches have changed: drop all values that depend on them.
     TranslationChanged,
     /// As [`Effect::TranslationChanged`], but neither the enables of caches nor the way in which code is decoded.

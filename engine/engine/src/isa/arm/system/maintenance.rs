@@ -9,7 +9,10 @@ const PAGE_MASK: u32 = 0xffff_f000;
 pub(super) fn cache_operation(crm: u32, opc2: u32, value: u32) -> Option<Effect> {
     let dcache = |lines, clean, invalidate| Maintenance::Dcache { lines, clean, invalidate };
     let (at, set_way) = (Lines::At(value), Lines::SetWay(value));
-    Some(Effect::Maintain(match (crm, opc2) {
+    // ICIALLUIS, BPIALLIS: the Inner Shareable domain is the cluster.
+    let reaches_all = crm == 1;
+    let maintain = if reaches_all { Effect::MaintainAll } else { Effect::Maintain };
+    Some(maintain(match (crm, opc2) {
         // Wait for interrupt and prefetch of ARMv6: no operations.
         (0, 4) | (13, 1) => return Some(Effect::Next),
         (1 | 5, 0) => Maintenance::Icache(Lines::All),
@@ -51,7 +54,10 @@ pub(super) fn tlb_operation(crm: u32, opc2: u32, value: u32) -> Option<Effect> {
         (3 | 7, 3) => TlbEntries::PageOfAll(value & PAGE_MASK),
         _ => return None,
     };
-    Some(Effect::Maintain(Maintenance::Tlb(entries)))
+    // TLBIALLIS and similar.
+    let reaches_all = crm == 3;
+    let maintain = if reaches_all { Effect::MaintainAll } else { Effect::Maintain };
+    Some(maintain(Maintenance::Tlb(entries)))
 }
 
 #[cfg(test)]
@@ -63,6 +69,8 @@ mod tests {
         let dcache = |lines, clean, invalidate| Effect::Maintain(Maintenance::Dcache { lines, clean, invalidate });
         let (at, way) = (Lines::At(0x1234), Lines::SetWay(0x1234));
         let rows = [
+            ((1, 0), Effect::MaintainAll(Maintenance::Icache(Lines::All))),
+            ((1, 6), Effect::MaintainAll(Maintenance::BranchPredictor(Lines::All))),
             ((5, 0), Effect::Maintain(Maintenance::Icache(Lines::All))),
             ((5, 1), Effect::Maintain(Maintenance::Icache(at))),
             ((6, 1), dcache(at, false, true)),
@@ -84,7 +92,8 @@ mod tests {
         let tlb = |entries| Some(Effect::Maintain(Maintenance::Tlb(entries)));
         assert_eq!(tlb_operation(7, 0, 5), tlb(TlbEntries::All));
         assert_eq!(tlb_operation(5, 1, 0x1234_5678), tlb(TlbEntries::Page { va: 0x1234_5000, asid: 0x78 }));
-        assert_eq!(tlb_operation(3, 2, 0x1ff), tlb(TlbEntries::Asid(0xff)));
+        let all_cores = Effect::MaintainAll(Maintenance::Tlb(TlbEntries::Asid(0xff)));
+        assert_eq!(tlb_operation(3, 2, 0x1ff), Some(all_cores));
         assert_eq!(tlb_operation(7, 3, 0x1234_5678), tlb(TlbEntries::PageOfAll(0x1234_5000)));
         assert_eq!(tlb_operation(5, 3, 0), None);
     }

@@ -98,6 +98,11 @@ impl Registers {
         }
     }
 
+    /// Sets ACTLR.SMP.
+    pub(super) fn join_cluster(&mut self) {
+        self.actlr |= ACTLR_SMP;
+    }
+
     /// A register that just stores the written value, and its implemented bits.
     fn plain(&mut self, number: Number) -> Option<(&mut u32, u32)> {
         Some(match number {
