@@ -149,6 +149,23 @@ class LinuxBoard:
         return [(rcc.cells("reg")[0] + gate[0], 1 << gate[1])]
 
 
+def core_settings(name: str, tree: Node, cores: int) -> dict[str, str]:
+    """The settings with which a board runs this many cores that can run Linux.
+
+    Raises `UsageError` if it has fewer.
+    """
+    found = [
+        node
+        for node in tree.walk()
+        if texts(node, "device_type") == ["cpu"]
+        if any(compatible.startswith(_CORE) for compatible in node.compatibles)
+    ]
+    if cores > max(1, len(found)):
+        raise UsageError(f"--cores {cores}: {name} has {len(found)} for Linux")
+    off = [core for core in found[:cores] if not is_enabled(core)]
+    return {f"{core.handle}.status": "okay" for core in off}
+
+
 def _rate(settings: str) -> int:
     digits = settings[: len(settings) - len(settings.lstrip("0123456789"))]
     return int(digits or 0) or _BAUD

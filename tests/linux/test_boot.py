@@ -146,6 +146,7 @@ def test_a_written_elf_runs_like_any_other(kernel: Path, cyclescope: Command) ->
         ),
         (("--kernel", "Image", "--disk", "none.img"), "--disk: none.img: no such file"),
         (("--kernel", "Image", "--elf", "Image"), "Image: --elf would overwrite the kernel"),
+        (("--kernel", "Image", "--cores", "3"), f"--cores 3: {BOARD} has 2 for Linux"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -160,6 +161,13 @@ def test_a_wrong_request_is_one_line(
     done = cyclescope("boot", *arguments)
     assert done.status == 121
     assert done.error.startswith(why), done.error
+
+
+def test_a_second_core_waits_for_the_kernel_to_start_it(kernel: Path, cyclescope: Command) -> None:
+    done = cyclescope("boot", "--kernel", kernel, "--append", "of two", "--cores", "2")
+    assert done.status == 0, done.stderr
+    assert "command line of two\n" in done.stdout
+    assert "cycle stack of cpu1" in done.stdout
 
 
 def test_packages_that_are_not_there_are_named(
@@ -238,6 +246,25 @@ def test_debians_kernel_reads_and_writes_a_flash(cyclescope: Command, tmp_path: 
 
 @HAS_PACKAGES
 @pytest.mark.long
+@pytest.mark.parametrize("tree", ["board", "debian"])
+def test_debians_kernel_boots_on_both_cores(tree: str, cyclescope: Command, tmp_path: Path) -> None:
+    typed = ("nproc", "cat /proc/interrupts", SUMMED)
+    lines = [f'expect "/ # "\nsend "{line}\\r"\n' for line in (*typed, "poweroff -f")]
+    (tmp_path / "typed").write_text("".join(lines))
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox", "--dtb", tree, "--cores", "2")
+    done = cyclescope(*call, "--script", "typed", timeout_s=1800)
+    assert done.status == 0, done.stderr
+    assert "SMP: Total of 2 processors activated" in done.stdout
+    assert "nproc\r\n2\r\n" in done.stdout
+    assert hashlib.md5(bytes(64 << 16)).hexdigest() in done.stdout
+    calls = next(line for line in done.stdout.splitlines() if line.startswith("IPI3:"))
+    assert all(int(count) > 0 for count in calls.split()[1:3]), calls
+    for bad in ("Oops", "WARNING:", "Internal error"):
+        assert bad not in done.stdout
+
+
+@HAS_PACKAGES
+@pytest.mark.long
 def test_debians_prompt_goes_on_with_other_scripts(cyclescope: Command, tmp_path: Path) -> None:
     call = ("boot", "--kernel", "debian", "--initrd", "busybox")
     taken = ("--snapshot", "prompt.snapshot", "--snapshot-at", "7s", "--limit", "7s")
@@ -265,12 +292,14 @@ def test_debians_kernel_has_names_in_its_profile(cyclescope: Command) -> None:
 
 @HAS_PACKAGES
 @pytest.mark.long
+@pytest.mark.parametrize("cores", [1, 2])
 def test_debians_kernel_takes_the_same_cycles_interpreted_and_compiled(
-    cyclescope: Command, tmp_path: Path
+    cores: int, cyclescope: Command, tmp_path: Path
 ) -> None:
-    call = ("boot", "--kernel", "debian", "--initrd", "busybox")
+    call = ("boot", "--kernel", "debian", "--initrd", "busybox", "--cores", str(cores))
     assert cyclescope(*call, "--elf", "linux.elf").status == 0
-    board = Board(BOARD).load(tmp_path / "linux.elf")
+    both = {"cpu1.status": "okay"}
+    board = Board(BOARD, both if cores == 2 else {}).load(tmp_path / "linux.elf")
     taken = tmp_path / "late.snapshot"
     board.run("6.6s", snapshot=taken, snapshot_at="6.5s")
     script = parse_script('expect "/ # "\nsend "poweroff -f\\r"\n')

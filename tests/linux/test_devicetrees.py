@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from cyclescope import Board
+from cyclescope.board import board_tree
 from cyclescope.board.description import devicetree
 from cyclescope.board.description.devicetree import Node
 from cyclescope.errors import UsageError
 from cyclescope.linux import flattened, own_devicetree, vendor_devicetree, wired
-from cyclescope.linux.boards import LinuxBoard, texts
+from cyclescope.linux.boards import LinuxBoard, core_settings, texts
 from cyclescope.linux.chosen import Chosen
 
 BOARD = "stm32mp157c-dk2"
@@ -99,8 +100,11 @@ def parsed(path: Path, source: str) -> Node:
     return devicetree.parse(file)
 
 
-def linux_board(name: str = BOARD, overrides: Mapping[str, str] | None = None) -> LinuxBoard:
-    board = Board(name, overrides or {})
+def linux_board(
+    name: str = BOARD, overrides: Mapping[str, str] | None = None, cores: int = 1
+) -> LinuxBoard:
+    settings = core_settings(name, board_tree(name), cores)
+    board = Board(name, {**settings, **(overrides or {})})
     return LinuxBoard(board.name, board.tree, board.describe()["map"])
 
 
@@ -189,6 +193,18 @@ def test_a_card_and_a_flash_are_in_the_tree_with_fixed_clocks_and_a_supply() -> 
     flash = node_at(nor.tree, "/soc/spi@58003000/flash@0")
     assert flash.compatibles == ["micron,n25q128a13", "jedec,spi-nor"]
     assert flash.number("spi-rx-bus-width") == 4
+
+
+def test_both_cores_are_in_either_tree(tmp_path: Path) -> None:
+    board = linux_board(cores=2)
+    cores = ["cpu@0", "cpu@1"]
+    made = own_devicetree.from_board(board, CHOSEN).tree
+    assert [node.name for node in node_at(made, "/cpus").children] == cores
+    assert texts(node_at(made, "/cpus/cpu@1"), "enable-method") == ["psci"]
+    assert texts(node_at(made, "/cpus/cpu@1"), "status") in ([], ["okay"])
+    pruned = vendor_devicetree.pruned(parsed(tmp_path, VENDOR), board, CHOSEN).tree
+    assert [node.name for node in node_at(pruned, "/cpus").children] == cores
+    assert node_at(pruned, "/pmu").cells("interrupts") == [0, 200, 4, 0, 201, 4]
 
 
 def test_a_vendors_tree_keeps_what_the_board_has(tmp_path: Path) -> None:

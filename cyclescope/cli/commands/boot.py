@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyclescope import statuses
-from cyclescope.board import Board
+from cyclescope.board import Board, board_tree
 from cyclescope.board.description.overrides import OverrideValue, parse_set
 from cyclescope.board.results import RunResult
 from cyclescope.board.setup.programs import Program
@@ -22,7 +22,7 @@ from cyclescope.errors import UsageError, complain
 from cyclescope.host import inputs
 from cyclescope.host.outputs import check_outputs, opened
 from cyclescope.linux import stages
-from cyclescope.linux.boards import SD_CARD, LinuxBoard
+from cyclescope.linux.boards import SD_CARD, LinuxBoard, core_settings
 from cyclescope.linux.booting import OF_BOARD, Added, Bootable, Request, bootable
 from cyclescope.linux.packages import DEBIAN
 from cyclescope.linux.panics import PanicWatch
@@ -47,6 +47,7 @@ _GROUPS = {
         "command_line",
         "disk",
         "symbols",
+        "cores",
         "shows_stages",
         "elf_file",
     ),
@@ -119,6 +120,14 @@ _GROUPS = {
     ),
 )
 @click.option(
+    "--cores",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The board's cores that run Linux.",
+)
+@click.option(
     "--stages",
     "shows_stages",
     is_flag=True,
@@ -155,6 +164,7 @@ def boot_command(
     command_line: str | None,
     disk: str | None,
     symbols: tuple[str, ...],
+    cores: int,
     shows_stages: bool,
     elf_file: str | None,
     board: str | None,
@@ -179,17 +189,19 @@ def boot_command(
         added=added,
         is_decompressed=is_decompressed,
     )
+    settings = core_settings(name, board_tree(name), cores)
 
     inserted = {} if disk is None else _inserted(name, disk)
 
     def load(overrides: Mapping[str, OverrideValue]) -> Board:
-        made = Board(name, {**inserted, **overrides}, unmapped=unmapped)
+        made = Board(name, {**settings, **inserted, **overrides}, unmapped=unmapped)
         found = _made(made, request, quiet)
         made.load_program(Program(inputs.printable(kernel), elf=found.elf), files=request.files)
         return made
 
     if elf_file is not None:
-        return _write(elf_file, Board(name, inserted | dict(map(parse_set, sets))), request, quiet)
+        given = {**settings, **inserted, **dict(map(parse_set, sets))}
+        return _write(elf_file, Board(name, given), request, quiet)
     watch = PanicWatch()
     if shows_stages:
         options |= _keeping_calls(options)
