@@ -47,6 +47,7 @@ SAME_AS = {
     "nucleo-l4r5zi-sensors": "nucleo-l4r5zi",
     "stm32mp157c-dk2-lm75": "stm32mp157c-dk2",
     "stm32mp157c-dk2-nor": "stm32mp157c-dk2",
+    "stm32mp157c-dk2-rf231": "stm32mp157c-dk2",
     "stm32mp157c-dk2-tty": "stm32mp157c-dk2",
 }
 

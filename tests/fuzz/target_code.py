@@ -23,6 +23,7 @@ _MAKERS = {
     "stm32mp157c-dk2": code_arm_a.program_with_m4,
     "stm32mp157c-dk2-lm75": code_arm_a.program_with_m4,
     "stm32mp157c-dk2-nor": code_arm_a.program_with_m4,
+    "stm32mp157c-dk2-rf231": code_arm_a.program_with_m4,
     "stm32mp157c-dk2-tty": code_arm_a.program_with_m4,
     "minimal-armv7m": code_arm_m.program,
     "nucleo-f411re": code_arm_m.program,
@@ -39,7 +40,7 @@ _MUTATED = 0.25
 # Small boards take a tenth of a large one's time; two cores take the most.
 _SHARES = {"minimal-rv32": 4, "minimal-armv7a": 6, "minimal-armv7m": 6, "minimal-mips32": 4}
 _SHARES |= {"stm32mp157c-dk2": 0.4, "stm32mp157c-dk2-lm75": 0.2, "stm32mp157c-dk2-tty": 0.4}
-_SHARES |= {"stm32mp157c-dk2-nor": 0.2}
+_SHARES |= {"stm32mp157c-dk2-nor": 0.2, "stm32mp157c-dk2-rf231": 0.2}
 _TWO_CORES_LONGEST_PS = 2 * 10**7
 
 

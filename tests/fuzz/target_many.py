@@ -30,6 +30,7 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
     "stm32mp157c-dk2": many_arm_a.image,
     "stm32mp157c-dk2-lm75": many_arm_a.image,
     "stm32mp157c-dk2-nor": many_arm_a.image,
+    "stm32mp157c-dk2-rf231": many_arm_a.image,
     "stm32mp157c-dk2-tty": many_arm_a.image,
     "minimal-rv32": many_riscv.image,
     "kc705-axi-quad-spi": many_riscv.image,

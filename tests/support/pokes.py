@@ -55,6 +55,7 @@ HOMES = {
     "stm32mp157c-dk2": Home("a32", 0xC000_0000),
     "stm32mp157c-dk2-lm75": Home("a32", 0xC000_0000),
     "stm32mp157c-dk2-nor": Home("a32", 0xC000_0000),
+    "stm32mp157c-dk2-rf231": Home("a32", 0xC000_0000),
     "stm32mp157c-dk2-tty": Home("a32", 0xC000_0000),
 }
 _MACHINES = {"riscv": elf32.EM_RISCV, "mips": elf32.EM_MIPS}

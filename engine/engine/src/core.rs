@@ -9,7 +9,7 @@ use crate::elf::debug::Place;
 use crate::faults::CoreFault;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, LinuxKernel, LoadedFunction, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::{WaitShare, WaitedFor};
 use crate::order::CoreStart;
@@ -425,6 +425,9 @@ pub trait Core: Debugged + State + Send {
 
     /// Sets the functions of the code that it runs. From now on it follows calls.
     fn know_functions(&mut self, functions: &Functions);
+
+    /// Makes the core follow its calls by the tasks of this kernel, unless a profile does that already.
+    fn follow_tasks_of(&mut self, _kernel: &LinuxKernel) {}
 
     /// Keeps a stack of its own for the function at `pc`. Without known functions ([`Core::know_functions`]), calls are
     /// followed as far as possible.

@@ -78,7 +78,7 @@ impl Machine {
             let functions = program.map(|program| functions_of(&program.image)).unwrap_or_default();
             let task_name = program.and_then(|program| task_name(&program.elf));
             let watched = self.profiled.watched.get(core).cloned().unwrap_or_default();
-            let linux = program.filter(|_| self.cores[core].machine() == elf::Machine::Arm).and_then(linux_kernel);
+            let linux = self.kernel_of(core);
             let Profiled { by_site, slices, .. } = self.profiled;
             self.cores[core].profile(&ProfileOptions { functions, watched, task_name, linux, slices, by_site });
         }
@@ -90,6 +90,11 @@ impl Machine {
         self.bus.follow_interrupts();
         self.follow_critical_path();
         self.cores.iter_mut().for_each(|core| core.record_waits());
+    }
+
+    /// What the program of a core has if it is a Linux kernel for Arm.
+    pub(super) fn kernel_of(&self, core: usize) -> Option<LinuxKernel> {
+        self.program(core).filter(|_| self.cores[core].machine() == elf::Machine::Arm).and_then(linux_kernel)
     }
 
     /// The profiles so far, of the cores that have one.

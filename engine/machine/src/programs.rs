@@ -86,7 +86,11 @@ impl Machine {
     /// Makes a core follow its calls, by the functions of its program.
     pub(super) fn know_functions(&mut self, core: usize) {
         let functions = self.program(core).map(|program| functions_of(&program.image)).unwrap_or_default();
+        let kernel = self.kernel_of(core);
         self.cores[core].know_functions(&functions);
+        if let Some(kernel) = kernel {
+            self.cores[core].follow_tasks_of(&kernel);
+        }
     }
 
     /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted.

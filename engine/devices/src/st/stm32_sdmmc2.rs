@@ -120,8 +120,6 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         "disable-wp",
         "st,neg-edge",
         "bus-width",
-        "#address-cells",
-        "#size-cells",
     ]);
     let params = Params {
         clock: reader.clock_input(0, "the kernel clock, which SDMMC_CK is divided from"),
@@ -345,9 +343,9 @@ impl Device for Sdmmc {
         self.command_from = moved(command_from);
         self.clocked_since = self.clocked_since.map(|_| to);
         self.busy = self.busy.map(|edges| edges.map(moved));
-        self.command = self.command.take().map(|command| command.moved(&moved));
+        self.command = self.command.take().map(|command| command.moved(moved));
         if let Some(data) = &mut self.data {
-            data.move_edges(&moved);
+            data.move_edges(moved);
         }
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers();

@@ -78,7 +78,7 @@ pub const MODEL: Model =
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["reg-names", "#address-cells", "#size-cells"]);
+    reader.known(&["reg-names"]);
     Box::new(Quadspi { registers: Registers::new(&MAP), ospi: Ospi::from_node(reader, NAMES) })
 }
 

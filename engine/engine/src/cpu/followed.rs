@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Cpu;
 use super::block::TAKEN;
-use super::calls::{Calls, Flow, Reached};
+use super::calls::{Calls, Flow, Reached, TaskSwitch};
 use super::isa::Isa;
 use super::memory_system::Mmu as _;
 use super::profiler::linux::Words;
@@ -216,7 +216,14 @@ impl<I: Isa> Cpu<I> {
         let arguments = I::arguments(self);
         let Shell { calls: Some(calls), profile, .. } = &mut self.shell else { return };
         let reached = calls.take_reached();
-        let Some((linux, paths)) = profile.as_mut().and_then(|profile| profile.linux()) else { return };
+        let Some(profile) = profile else {
+            if reached == Some(Reached::Switch) {
+                let [_, before, next, _] = arguments;
+                calls.expect_switch(TaskSwitch { from: Some(before), to: next });
+            }
+            return;
+        };
+        let Some((linux, paths)) = profile.linux() else { return };
         let memory = Words { view: self.isa.mmu(), bus };
         let loaded = match reached {
             Some(Reached::Switch) => {

@@ -16,7 +16,7 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, Functions, LoadedFunction, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, LinuxKernel, LoadedFunction, ProfileOptions};
 use crate::order::CoreStart;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -547,6 +547,17 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn know_functions(&mut self, functions: &Functions) {
         if self.shell.follow_calls(functions, I::ADDRESS_MASK) {
+            self.drop_blocks();
+        }
+    }
+
+    fn follow_tasks_of(&mut self, kernel: &LinuxKernel) {
+        if self.shell.profile.is_none()
+            && let Some(calls) = &mut self.shell.calls
+            && !calls.have_kernel()
+        {
+            calls.follow_kernel(Some(kernel));
+            // Compiled code makes calls by itself that are followed now.
             self.drop_blocks();
         }
     }

@@ -64,7 +64,7 @@ struct Driver {
     byte: fn(&mut Bench, Ps, u8) -> Ps,
 }
 
-const DRIVERS: [Driver; 10] = [
+const DRIVERS: [Driver; 11] = [
     Driver {
         compatibles: &["altr,spi-1.0"],
         // SSO, for slave 0.
@@ -132,6 +132,24 @@ const DRIVERS: [Driver; 10] = [
                 let set = |pin, level| (if level { 0x14 } else { 0x18 }, 1_u32 << pin);
                 put_on(bench, PORT, at, &[set(SCK, clock), set(MOSI, level)]);
             })
+        },
+    },
+    Driver {
+        compatibles: &["st,stm32f469-qspi"],
+        select: |bench, at, on| {
+            // As OCTOSPI, in other registers: the prescaler is in CR, and CCR has the mode.
+            put(bench, at, &[(0x04, 0x1f << 16), (0x10, u32::MAX)]);
+            put(bench, at, &[(0x00, 99 << 24 | if on { 1 } else { 3 })]);
+            if on {
+                put(bench, at, &[(0x14, 1 << 24)]);
+            }
+        },
+        byte: |bench, at, byte| {
+            bench.run(at);
+            let write =
+                |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, 0x20, AccessSize::Byte, byte.into(), ctx);
+            assert!(bench.bus.with_device(CONTROLLER, at, write).is_ok());
+            at + Ps::from_us(8)
         },
     },
     Driver {
