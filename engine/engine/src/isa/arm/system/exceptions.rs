@@ -144,7 +144,8 @@ impl System {
 
     /// True for an exception that is part of an operating system's work: all that processes raise, in User mode with
     /// the MMU on, among them those that the system uses to load pages and to switch units on; and refused translations
-    /// of the system's own accesses, once it has processes.
+    /// of the system's own accesses, once it has processes, or an address space with a number of its own: it fills that
+    /// of a first process before it runs it.
     pub fn is_usual(&self, exception: Exception) -> bool {
         let by_mmu = |abort: Abort| {
             use FaultStatus::*;
@@ -163,7 +164,9 @@ impl System {
         self.mmu_is_on()
             && match exception {
                 _ if !self.is_privileged() => true,
-                Exception::DataAbort(abort) | Exception::PrefetchAbort(abort) => self.has_processes && by_mmu(abort),
+                Exception::DataAbort(abort) | Exception::PrefetchAbort(abort) => {
+                    (self.has_processes || self.registers.contextidr != 0) && by_mmu(abort)
+                }
                 _ => false,
             }
     }
@@ -297,6 +300,9 @@ mod tests {
         system.enter(&mut x, Exception::Svc(0), 0);
         set_cp15(&mut system, &mut x, (1, 0, 0, 0), 1);
         assert!(!system.is_usual(page_fault), "there are no processes");
+        set_cp15(&mut system, &mut x, (13, 0, 0, 1), 0x101);
+        assert!(system.is_usual(page_fault), "it fills an address space with a number");
+        set_cp15(&mut system, &mut x, (13, 0, 0, 1), 0);
         system.leave(&mut x, 0, 0x10);
         assert!([page_fault, external, Exception::Undefined(0)].into_iter().all(|it| system.is_usual(it)));
         system.enter(&mut x, Exception::Svc(0), 0);
