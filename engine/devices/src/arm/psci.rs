@@ -85,7 +85,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Psci {
-    /// The firmware of a board with this many cores, of which the first one is on.
+    /// The firmware of a board with this many cores; the first one is on.
     pub fn new(version: i32, call_cycles: u64, cores: u32) -> Psci {
         Psci { version, call_cycles, cores, on: 1 }
     }

@@ -238,7 +238,7 @@ impl Snoop {
     }
 
     /// Sends a message to all other cores of the cluster.
-    pub fn tell_others(&mut self, core: usize, message: Message) {
+    pub fn notify_others(&mut self, core: usize, message: Message) {
         self.others(core).for_each(|other| self.send(other, message));
     }
 

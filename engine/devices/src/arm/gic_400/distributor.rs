@@ -82,7 +82,7 @@ pub(super) const fn has_bytes(word: u32) -> bool {
     matches!(word, IPRIORITYR..ICFGR0)
 }
 
-/// True for registers of which each processor has its own (IHI, table 4-1).
+/// True for registers that each processor has for itself (IHI, table 4-1).
 const fn is_banked(word: u32) -> bool {
     match word {
         IGROUPR..IPRIORITYR => word.is_multiple_of(0x80),

@@ -70,7 +70,7 @@ impl Memory {
                 let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
                 self.drop_icache_line(place.physical);
                 if let (Some(snoop), Some(core)) = (&mut trip.bus.snoop, trip.bus.master) {
-                    snoop.tell_others(core, Message::InstructionLine(place.physical));
+                    snoop.notify_others(core, Message::InstructionLine(place.physical));
                 }
             }
             Lines::SetWay(register) => {

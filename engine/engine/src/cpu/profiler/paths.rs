@@ -98,7 +98,7 @@ pub struct Paths {
     pub dropped_calls: u64,
     /// Paths below a task for which there was no room elsewhere.
     short: BTreeMap<(u32, Key), u32>,
-    /// Number of calls that have one of these paths.
+    /// Number of calls that have such a path.
     pub shortened: u64,
     /// Number of calls that were merged into a shorter path, because there were too many paths.
     pub merged: u64,

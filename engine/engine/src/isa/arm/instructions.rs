@@ -110,7 +110,7 @@ impl<P: Profile> Arm<P> {
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
             Effect::MaintainAll(maintenance) => {
                 if let Some((snoop, message)) = bus.snoop.as_mut().zip(message_of(maintenance)) {
-                    snoop.tell_others(self.shell.index as usize, message);
+                    snoop.notify_others(self.shell.index as usize, message);
                 }
                 self.maintain(bus, maintenance);
             }

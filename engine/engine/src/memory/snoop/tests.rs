@@ -111,7 +111,7 @@ fn a_core_outside_the_cluster_has_no_part_in_it() {
     let mut snoop = cluster();
     assert!(!snoop.has(2) && snoop.is_reserved(2, LINE));
     fill(&mut snoop, 0, LINE, true);
-    snoop.tell_others(0, Message::Branches);
+    snoop.notify_others(0, Message::Branches);
     assert!(snoop.take_messages(2).is_empty());
     assert_eq!(snoop.take_messages(1), [Message::Branches]);
 }
@@ -120,7 +120,7 @@ fn a_core_outside_the_cluster_has_no_part_in_it() {
 fn a_core_that_reads_no_messages_forgets_all_in_the_end() {
     let mut snoop = cluster();
     for page in 0..2 * MOST_MESSAGES as u32 {
-        snoop.tell_others(0, Message::Translations(TlbEntries::PageOfAll(page << 12)));
+        snoop.notify_others(0, Message::Translations(TlbEntries::PageOfAll(page << 12)));
     }
     let messages = snoop.take_messages(1);
     assert!(messages.len() <= MOST_MESSAGES && messages.contains(&Message::Translations(TlbEntries::All)));
