@@ -10,8 +10,9 @@ pub fn of(bytes: &[u8]) -> u64 {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    // Two independent halves, so that the host computes both at once.
-    let start = [bytes.len() as u64, !(bytes.len() as u64)];
+    // Two independent halves, so that the host computes both at once. A short word must not cancel the length out.
+    let length = mixed(bytes.len() as u64);
+    let start = [length, !length];
     let [one, other] = words.fold(start, |[one, other], word| {
         [
             (one ^ word).wrapping_mul(FACTOR).rotate_left(29),
@@ -56,5 +57,6 @@ mod tests {
         assert_ne!(of_all(&["ab", "c"]), of_all(&["a", "bc"]));
         assert_ne!(of_all(&["a", "b"]), of_all(&["b", "a"]));
         assert_ne!(of(b""), of(b"\0"));
+        assert_ne!(of(b""), of(b"\x01"));
     }
 }
