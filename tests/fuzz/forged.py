@@ -42,7 +42,8 @@ def _digest(parts: list[bytes]) -> int:
     for part in parts:
         whole = len(part) // 8 * 8
         words = struct.unpack(f"<{whole // 8}Q", part[:whole])
-        one, other = len(part), _MASK ^ len(part)
+        one = _mixed(len(part))
+        other = _MASK ^ one
         for word in (*words, int.from_bytes(part[whole:], "little")):
             one = _rotated((one ^ word) * _FACTOR & _MASK, 29)
             other = _rotated(other + word & _MASK, 23) * _FACTOR & _MASK
