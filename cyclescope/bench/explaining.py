@@ -43,16 +43,18 @@ def marked(jobs: Sequence[Job]) -> list[Job]:
 
 def _explained(jobs: Sequence[Job]) -> dict[int, Explained]:
     """The places of the runs that are explained, and how."""
-    too_long = {job.experiment.name for job in jobs if not job.experiment.is_explained}
-    chosen = dict.fromkeys(too_long, (0, Explained.NOT))
-    for place, moment in enumerate(_moments(jobs)):
+    chosen: dict[str, tuple[int, Explained]] = {}
+    able = [(place, job) for place, job in enumerate(jobs) if job.experiment.is_explained]
+    shown = _moments(jobs)
+    for place, _ in able:
+        moment = shown[place]
         if moment is not None:
             how = Explained.IN_SHORT if moment.shortened else Explained.ITSELF
             chosen.setdefault(jobs[place].experiment.name, (place, how))
     # those with a published number first
-    for place, job in sorted(enumerate(jobs), key=lambda pair: not pair[1].published):
+    for place, job in sorted(able, key=lambda pair: not pair[1].published):
         chosen.setdefault(job.experiment.name, (place, Explained.ITSELF))
-    return {place: how for name, (place, how) in chosen.items() if name not in too_long}
+    return dict(chosen.values())
 
 
 def _moments(jobs: Sequence[Job]) -> list[Moment | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cyclescope.bench.views import Pivot, Sweep
 from cyclescope.board.results import RunResult, Settings, StackEntry, WaitEntry, Window
@@ -197,7 +197,8 @@ class Parts:
     call: str
     functions: tuple[tuple[str, str], ...]
     rest: str
-    windows: tuple[str, ...] = ()
+    # no calls but the measured one have to be kept
+    windows: ClassVar[tuple[str, ...]] = ()
 
     def of(self, window: Window, others: Sequence[Window] = ()) -> tuple[StackEntry, ...]:
         """The parts of a call, in picoseconds and the first core's cycles; they sum to its time."""
@@ -227,7 +228,7 @@ class Causes:
 
     call: str
     functions: tuple[tuple[str, str], ...] = ()
-    windows: tuple[str, ...] = ()
+    windows: ClassVar[tuple[str, ...]] = ()
 
     def of(self, window: Window, others: Sequence[Window] = ()) -> tuple[StackEntry, ...]:
         """The first core's stack in a call."""
@@ -238,7 +239,8 @@ class Causes:
 class Step:
     """A part of a time, up to an event: the begin or the end of a call of a function.
 
-    `is_last` says that the function's last call in the measured time counts, not its first.
+    `is_last` says that the function's last call in the measured time counts, not its first. A
+    window does not have the core of its call: no two cores may have a function of this name.
     """
 
     function: str
@@ -259,7 +261,7 @@ class Steps:
     call: str
     steps: tuple[Step, ...]
     rest: str
-    functions: tuple[tuple[str, str], ...] = ()
+    functions: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     @property
     def windows(self) -> tuple[str, ...]:

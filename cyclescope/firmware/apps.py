@@ -43,9 +43,10 @@ class Program:
 class LinuxSystem:
     """The Linux that an app's program runs on, from the table `[linux]`.
 
-    `devicetree` is as for `cyclescope boot --dtb`, `init` a script relative to `firmware/`. Other
-    paths are those in the initramfs: of the `program`, and of the `firmware` that further cores
-    get, by the cores' labels. `modules` are those of the kernel.
+    `devicetree` is as for `cyclescope boot --dtb`. `init` is the script, relative to `firmware/`,
+    with which the first program goes on after `boot/init.sh`. Other paths are those in the
+    initramfs: of the `program`, and of the `firmware` that further cores get, by the cores' labels.
+    `modules` are those of the kernel.
     """
 
     devicetree: str

@@ -62,9 +62,11 @@ def digest_of_system(
     complete = with_defaults(app.name, settings)
     parts = [digest_of_recipe(linux_recipe(app, board, complete))]
     parts += map(digest_of_recipe, _others(app, board, complete, overrides).values())
-    files = (packages.kernel(), packages.busybox(), _init(system), _devicetree(system, board))
-    parts += (hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
-    return "-".join(part[:16] for part in parts)
+    files = (packages.kernel(), packages.busybox(), *_init(system), _devicetree(system, board))
+    contents = [path.read_bytes() for path in files]
+    contents += [repr(system).encode(), *_modules(system).values()]
+    parts += (hashlib.sha256(content).hexdigest() for content in contents)
+    return hashlib.sha256("-".join(parts).encode()).hexdigest()
 
 
 def _system(app: App) -> LinuxSystem:
@@ -88,21 +90,26 @@ def _devicetree(system: LinuxSystem, board: str) -> Path:
     return packages.devicetree(board)
 
 
-def _init(system: LinuxSystem) -> Path:
-    return resources.firmware() / system.init
+def _init(system: LinuxSystem) -> tuple[Path, Path]:
+    """The begin of each app's first program, and the app's own part, which goes on from it."""
+    return resources.firmware() / "boot" / "init.sh", resources.firmware() / system.init
+
+
+def _modules(system: LinuxSystem) -> dict[str, bytes]:
+    return Modules.of(packages.modules()).files_of(system.modules)
 
 
 def _initramfs(
     app: App, board: str, settings: Settings, program: Path, overrides: _Overrides | None
 ) -> bytes:
     system = _system(app)
-    files = Modules.of(packages.modules()).files_of(system.modules)
+    files = _modules(system)
     files[system.program] = program.read_bytes()
     others = _others(app, board, settings, overrides)
     for core, path in system.firmware.items():
         files[path] = build(others[core]).read_bytes()
     base = initramfs.busybox_files(packages.busybox().read_bytes())
-    base["init"] = file(_init(system).read_bytes())
+    base["init"] = file(b"".join(path.read_bytes() for path in _init(system)))
     return initramfs.archive(base | {path: file(data) for path, data in files.items()})
 
 

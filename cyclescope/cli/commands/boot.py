@@ -274,7 +274,7 @@ def _inserted(name: str, disk: str) -> dict[str, OverrideValue]:
     """
     if not Path(disk).exists():
         raise UsageError(f"--disk: {inputs.printable(disk)}: no such file")
-    for node in Board(name).tree.walk():
+    for node in board_tree(name).walk():
         if SD_CARD in node.compatibles:
             return {f"{node.handle}.status": "okay", f"{node.handle}.cyclescope,image": disk}
     raise UsageError(f"--disk: {name} has no slot for an SD card (a node {SD_CARD})")

@@ -1,18 +1,4 @@
-#!/bin/busybox sh
-# The first program: what a distribution's start does for the report's script and client.
-/bin/busybox mkdir -p /proc /sys /dev /bin
-/bin/busybox --install -s /bin
-export PATH=/bin:/sbin
-exec </dev/console >/dev/console 2>&1
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs dev /dev
-
-die() {
-    echo "init: $*"
-    poweroff -f
-    sleep 1
-}
+# What a distribution's start does for the report's script and client.
 
 # Waits until a file is there, for some seconds.
 await() {

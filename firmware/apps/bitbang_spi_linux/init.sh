@@ -1,19 +1,4 @@
-#!/bin/busybox sh
-# The first program: spidev has the chip, then the mainline driver.
-/bin/busybox mkdir -p /proc /sys /dev /bin
-/bin/busybox --install -s /bin
-export PATH=/bin:/sbin
-exec </dev/console >/dev/console 2>&1
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs dev /dev
-
-die() {
-    echo "init: $*"
-    poweroff -f
-    sleep 1
-}
-
+# spidev has the chip, then the mainline driver.
 cd /sys/bus/spi
 echo spidev > devices/spi0.0/driver_override
 echo spi0.0 > drivers/spidev/bind
